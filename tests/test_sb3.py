@@ -17,7 +17,7 @@ from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
-from crib_env.evaluate.speed.measuring import ROUNDS
+from crib_env.evaluate.speed import ROUNDS
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.train.ppo import speed as ppo_speed
 from crib_env.train.ppo.sb3_vec_env import CribbageVecEnv

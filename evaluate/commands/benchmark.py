@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, get_args
 import tyro
 
 from crib_env.agents import make_agent
-from crib_env.engine import GAME
 from crib_env.evaluate.command_line import AgentNames, SomeJson
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.files import check_outputs, write_json
@@ -19,30 +18,36 @@ from crib_env.evaluate.matches.mirrored import check_players
 from crib_env.evaluate.progress import advancing, progress_bar
 from crib_env.evaluate.ranges import Amount, Range, Seed
 from crib_env.evaluate.skill.suite.decision_time import time_deals
-from crib_env.evaluate.speed.games import (
-    COPIES,
+from crib_env.evaluate.speed import (
     ENGINE,
+    ENVPOOL,
+    FAST,
     ONE_GAME,
     ONE_THREAD,
+    ROUNDS,
+    SAMPLED,
+    STEPS,
     TWO_THREADS,
-    YARDSTICK,
-    YARDSTICK_OF_TWO,
-    ZERO_COPY,
-    bytes_a_step,
-    exact_values,
+    Measurement,
+    Rates,
+    can_be_measured,
+    measure,
+    memory_by_games,
+    memory_over_steps,
+    openspiel,
+    other_vectors,
+    ratio_table,
     single_games,
+    speed_table,
+    start_times,
     vector_steps,
     whole_games,
 )
-from crib_env.evaluate.speed.measuring import ROUNDS, Measurement, Rates, measure, ratio_table, speed_table
-from crib_env.evaluate.speed.others import ENVPOOL, FAST, SAMPLED, openspiel, other_vectors
-from crib_env.evaluate.speed.processes import CALLS, can_be_measured, memory_by_games, memory_over_steps, start_times
 from crib_env.kernels import streams
 
-Section = Literal["games", "exact-values", "vector", "single", "other-vectors", "openspiel", "start-up", "memory"]
+Section = Literal["games", "vector", "single", "other-vectors", "openspiel", "start-up", "memory"]
 _SPEEDS: dict[str, Callable[[], list[Measurement]]] = {
     "games": whole_games,
-    "exact-values": exact_values,
     "vector": vector_steps,
     "single": single_games,
     "other-vectors": other_vectors,
@@ -51,11 +56,11 @@ _SPEEDS: dict[str, Callable[[], list[Measurement]]] = {
 # The pairs of speeds whose ratio is shown, if both were measured.
 _RATIOS = (
     (TWO_THREADS, ONE_THREAD),
-    (YARDSTICK_OF_TWO, YARDSTICK),
     (ENGINE, SAMPLED),
     (ENGINE, FAST),
     (ONE_GAME, SAMPLED),
     (ONE_GAME, FAST),
+    (STEPS, ENVPOOL),
 )
 _PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo", "open_spiel", "envpool")
 _WARM_UP = 3  # deals
@@ -71,14 +76,12 @@ def benchmark(
     """Measures speed and memory in one run: engine, environments, and other environments for comparison.
 
     Args:
-        sections: What to measure: games, exact-values, vector, single, other-vectors, openspiel, start-up, memory; by
-            default all.
+        sections: What to measure: games, vector, single, other-vectors, openspiel, start-up, memory; by default all.
         seconds: Seconds for each speed in each of five rounds.
         json_file: Also write the figures of every round to this file.
     """
     check_outputs(json_file)
-    sizes = {"the record of a game": GAME.itemsize, "handed out by a step, for each game": bytes_a_step()}
-    content: dict[str, Any] = {"machine": _machine(), "bytes": sizes}
+    content: dict[str, Any] = {"machine": _machine()}
     if "memory" in sections and not can_be_measured():
         console.print("skipped: memory (this system has no /proc/self/status)")
         sections = tuple(section for section in sections if section != "memory")
@@ -90,8 +93,7 @@ def benchmark(
             progress.update(task, advance=1, description=what)
 
         measurements = [row for section in sections if section in _SPEEDS for row in _SPEEDS[section]()]
-        others = ("start-up" in sections) + ("memory" in sections) * CALLS
-        progress.update(task, total=len(measurements) * (ROUNDS + 1) + others)
+        progress.update(task, total=len(measurements) * (ROUNDS + 1) + len({"start-up", "memory"} & {*sections}))
         if measurements:
             rates = measure(measurements, seconds, on_progress)
             in_relation = ratios(rates)
@@ -100,12 +102,14 @@ def benchmark(
             tables += [speed_table(rates), ratio_table(in_relation)]
         if "start-up" in sections:
             on_progress("start-up")
-            content["start_up_seconds"] = found = start_times()
-            rows = [(name, f"{Rates(each).median:.2f}", Rates(each).range(".2f")) for name, each in found.items()]
+            found = start_times()
+            content["start_up_seconds"] = {name: each.values for name, each in found.items()}
+            rows = [(name, *each.cells(".2f")) for name, each in found.items()]
             tables.append(table_of("start-up: median (lowest to highest)", ("", "seconds", "range"), rows))
         if "memory" in sections:
-            content["bytes_by_games"] = by_games = memory_by_games(on_progress)
-            content["bytes_over_steps"] = over_steps = memory_over_steps(on_progress)
+            on_progress("memory")
+            content["bytes_by_games"] = by_games = memory_by_games()
+            content["bytes_over_steps"] = over_steps = memory_over_steps()
             of_games = [
                 (f"{n:,}", f"{peak / 1e6:,.1f}", f"{(peak - before) / n:,.0f}")
                 for n, (before, peak) in by_games.items()
@@ -119,17 +123,11 @@ def benchmark(
     finally:
         for table in tables:
             console.print(table)
-        console.print("bytes: " + ", ".join(f"{what} {n:,}" for what, n in sizes.items()))
 
 
 def ratios(rates: dict[str, Rates]) -> dict[str, Rates]:
     """Ratios of some speeds, round by round, by ``"one / other"``."""
-    pairs = [pair for pair in _RATIOS if set(pair) <= rates.keys()]
-    others = [name for name in rates if name.startswith(ENVPOOL)]
-    if others and COPIES in rates:
-        fastest = max(others, key=lambda name: rates[name].median)
-        pairs += [(COPIES, fastest), (ZERO_COPY, fastest)]
-    return {f"{one} / {other}": rates[one].over(rates[other]) for one, other in pairs}
+    return {f"{one} / {other}": rates[one].over(rates[other]) for one, other in _RATIOS if {one, other} <= rates.keys()}
 
 
 def _machine() -> dict[str, str]:

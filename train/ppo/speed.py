@@ -20,7 +20,7 @@ from stable_baselines3.common.vec_env import SubprocVecEnv, VecEnv
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.progress import progress_bar
-from crib_env.evaluate.speed.measuring import ROUNDS, Measurement, Rates, measure, ratio_table, speed_table
+from crib_env.evaluate.speed import ROUNDS, Measurement, Rates, measure, ratio_table, speed_table
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.train.ppo.sb3_vec_env import CribbageVecEnv
 

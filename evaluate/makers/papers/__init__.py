@@ -1,4 +1,1 @@
-"""The papers' figures, recomputed: what each paper says, what is measured here, and whether they agree.
-
-A paper is a JSON file of claims and a module with the functions that measure them.
-"""
+"""The papers' figures, recomputed: a JSON file a paper holds its claims, which name functions of ``measures``."""

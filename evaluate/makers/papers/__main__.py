@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import math
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
+import numpy as np
 import tyro
 
 from crib_env.evaluate.console import console
@@ -16,12 +22,14 @@ from crib_env.evaluate.ending import INTERRUPTED, TERMINATED, Terminated
 from crib_env.evaluate.files import whole_text, write_json
 from crib_env.evaluate.job import held
 from crib_env.evaluate.makers import run
-from crib_env.evaluate.makers.papers.claims import NAMES, Paper, Training, read_paper
+from crib_env.evaluate.makers.papers import measures
 from crib_env.evaluate.makers.papers.measures import Effort, Measured
 from crib_env.evaluate.ranges import Seed, Threads
-from crib_env.evaluate.runs.format import SUMMARY, is_begun
+from crib_env.evaluate.runs.format import is_begun, is_finished
 from crib_env.files.json_text import read_json, typed
+from crib_env.players.win_rate import Z, paired_rate_interval
 
+NAMES = ("lang-2018", "oconnor-2000", "anderson-2022", "sharan-pawar-2022", "mueller-1987")
 INTRODUCTION = """\
 # The papers' figures, recomputed
 
@@ -32,8 +40,128 @@ that sample. The claim *differs* when our 95 % interval, in brackets, does not o
 when they overlap and ours is wider. A check of arithmetic or of the rules *holds* or *fails*. What cannot be compared
 is *shown*.
 """
+Verdict = Literal["holds", "fails", "confirmed", "not refuted", "differs", "undecided", "shown"]
+# A paper's sample whose range is wider than this could refute too little.
+_ROUGH_SHARE, _ROUGH_MEAN = 0.05, 5.0  # of the games, points a game
+_QUICK = 20  # how many times smaller samples are
 _FINAL_GAMES = {"discard-game": 200_000}  # hands; other learners are measured by their claims
 _FEW = 1_000
+
+
+class Published(NamedTuple):
+    """A paper's statement: as printed, and the range that it stands for; without a range it is only shown."""
+
+    printed: str
+    low: float = -math.inf
+    high: float = math.inf
+    sample: Literal["none", "small", "large"] = "none"
+    """Whether the range holds the uncertainty of a sample, and whether that is so small that it refutes too little."""
+
+
+def share(printed: str, wins: int, games: int, unit: float = 0.0) -> Published:
+    """A share of independent games: with the interval of that sample, and rounded in its last digit by this unit."""
+    low, high = paired_rate_interval(np.repeat([1.0, 0.0], [wins, games - wins]))
+    return Published(printed, low - unit / 2, high + unit / 2, "small" if high - low > _ROUGH_SHARE else "large")
+
+
+def mean(printed: str, value: float, n: int, deviation: float, unit: float = 0.0) -> Published:
+    """A mean of ``n`` independent values of this standard deviation, likewise."""
+    error = Z * deviation / math.sqrt(n)
+    low, high = value - error - unit / 2, value + error + unit / 2
+    return Published(printed, low, high, "small" if 2 * error > _ROUGH_MEAN else "large")
+
+
+class Training(NamedTuple):
+    """A run of ``crib-env train`` that claims are measured on; ``name`` is that of its folder."""
+
+    name: str
+    learner: str
+    flags: str
+    episodes: int
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One figure or statement of a paper."""
+
+    key: str
+    """The name of its file, unique in its paper."""
+    place: str
+    """Where it is in the paper."""
+    says: str
+    published: Published
+    measure: Callable[[Effort], Measured]
+    form: str = "{:,.2f}"
+    """Of its numbers, for ``str.format``."""
+    sample: int = 1
+    trainings: tuple[Training, ...] = ()
+    is_check: bool = False
+    """Whether it is one of arithmetic or of the rules."""
+    why: str = ""
+    """The reason for a difference; claims that differ for one reason have the same text here."""
+
+    def text(self, measured: Measured) -> str:
+        """A measurement with its interval."""
+        value = self.form.format(measured.value)
+        ends = measured.interval or ()
+        return f"{value} ({', '.join(self.form.format(end) for end in ends)})" if ends else value
+
+    def verdict(self, measured: Measured) -> Verdict:
+        """The verdict on it, see ``INTRODUCTION``."""
+        found = _compared(self.published, measured)
+        if self.is_check:
+            return "holds" if found == "confirmed" else "fails"
+        return found
+
+
+def _compared(published: Published, measured: Measured) -> Verdict:
+    if math.isinf(published.low) and math.isinf(published.high):
+        return "shown"
+    low, high = measured.interval or (measured.value, measured.value)
+    if high < published.low or low > published.high:
+        return "differs"
+    if published.sample == "none":
+        return "confirmed" if published.low <= low and high <= published.high else "undecided"
+    if high - low > published.high - published.low:
+        return "undecided"
+    return "confirmed" if published.sample == "large" else "not refuted"
+
+
+class Paper(NamedTuple):
+    """A paper and its claims."""
+
+    name: str
+    title: str
+    claims: list[Claim]
+
+
+def read_paper(name: str) -> Paper:
+    """The paper of this name.
+
+    Its file holds the ``title``, ``trainings``, ``reasons``, which several claims may give by name as their ``why``,
+    and ``groups`` of claims. A group has the fields that its claims have in common; each of them may replace some.
+    What is published is a ``share`` or ``mean`` with its arguments, or a range: ``between``. ``measure`` is a function
+    of :mod:`crib_env.evaluate.makers.papers.measures` with its arguments.
+    """
+    content = json.loads(Path(__file__).with_name(f"{name.replace('-', '_')}.json").read_text(encoding="utf-8"))
+    trainings = {one["name"]: Training(**one) for one in content.get("trainings", ())}
+    reasons = content.get("reasons", {})
+
+    def claim_of(fields: dict[str, Any]) -> Claim:
+        kinds: dict[str, Callable[..., Published]] = {"share": share, "mean": mean, "between": Published}
+        (kind,) = fields.keys() & kinds.keys()
+        name, *arguments = fields.pop("measure")
+        measure = getattr(measures, name)
+        made = {
+            "published": kinds[kind](*fields.pop(kind)),
+            "why": reasons.get(fields.get("why"), fields.get("why", "")),
+            "trainings": tuple(trainings[training] for training in fields.get("trainings", ())),
+            "measure": lambda effort: measure(effort, *arguments),
+        }
+        return Claim(**fields | made)
+
+    claims = [claim_of({**group, **one}) for group in content["groups"] for one in group.pop("claims")]
+    return Paper(name, content["title"], claims)
 
 
 class Outcome(NamedTuple):
@@ -57,7 +185,7 @@ def papers(
 
     Args:
         paper: Name of the paper, or all.
-        quick: Small samples, short trainings, no long computations: about two minutes a paper.
+        quick: Samples of a twentieth, and no claims that need a training.
         seed: Random seed of deals and trainings.
         folder: For trainings, results and the report; each version and seed has a folder in it.
         threads: Number of threads.
@@ -66,7 +194,7 @@ def papers(
     place.mkdir(parents=True, exist_ok=True)
     with held(place):
         chosen = [read_paper(name) for name in (NAMES if paper == "all" else (paper,))]
-        sections = [section_of(each, compute(each, place, quick, seed, threads), quick) for each in chosen]
+        sections = [section_of(each, compute(each, place, quick, seed, threads)) for each in chosen]
         with whole_text(place / "report.md") as file:
             file.write("\n".join([INTRODUCTION, *sections]))
     console.print(f"report: {place / 'report.md'}", soft_wrap=True)
@@ -76,33 +204,34 @@ def compute(paper: Paper, place: Path, quick: bool, seed: int, threads: int) -> 
     """Trains and computes what is not in the folder yet; the outcomes by key."""
     found = {}
     for claim in paper.claims:
-        if not claim.size(quick):
+        if quick and claim.trainings:
             continue
         file = place / "claims" / paper.name / f"{claim.key}.json"
         if not file.exists():
-            runs = tuple(train(place / "trainings" / one.name, one, quick, seed) for one in claim.trainings)
-            measured = claim.measure(Effort(claim.size(quick), seed, threads, runs))
+            runs = tuple(train(place / "trainings" / one.name, one, seed) for one in claim.trainings)
+            n = -(-claim.sample // _QUICK) if quick else claim.sample
+            measured = claim.measure(Effort(n, seed, threads, runs))
             file.parent.mkdir(parents=True, exist_ok=True)
             write_json(file, Outcome(date.today().isoformat(), measured))
-            console.print(f"{paper.name}, {claim.key}: {claim.text(measured)}, {claim.verdict(measured, quick)}")
+            console.print(f"{paper.name}, {claim.key}: {claim.text(measured)}, {claim.verdict(measured)}")
         fault = f"{file} is not a whole result: delete it to compute it again"
-        found[claim.key] = read_json(file, fault, lambda content: typed(content, Outcome))
+        found[claim.key] = read_json(file, fault, partial(typed, kind=Outcome))
     return found
 
 
-def train(place: Path, training: Training, quick: bool, seed: int) -> Path:
+def train(place: Path, training: Training, seed: int) -> Path:
     """Trains in a process of its own, which shows its progress, unless it is done; a stopped run continues.
 
     Raises:
         ValueError: the training failed.
         KeyboardInterrupt: it was stopped, and has written a checkpoint.
     """
-    if (place / SUMMARY).is_file():
+    if is_finished(place):
         return place
     words = ["--resume", str(place)]
     if not is_begun(place):
-        words = [*training.flags.split(), "--episodes", str(training.episodes[not quick]), "--evaluations", "0"]
-        words += ["--final-games", str(_FINAL_GAMES.get(training.learner, _FEW)), "--seed", str(seed + training.seed)]
+        words = [*training.flags.split(), "--episodes", str(training.episodes), "--evaluations", "0"]
+        words += ["--final-games", str(_FINAL_GAMES.get(training.learner, _FEW)), "--seed", str(seed)]
         words += ["--folder", str(place)]
     command = [sys.executable, "-m", "crib_env.train", training.learner, *words]
     with subprocess.Popen(command) as process:
@@ -120,10 +249,10 @@ def train(place: Path, training: Training, quick: bool, seed: int) -> Path:
     return place
 
 
-def section_of(paper: Paper, outcomes: dict[str, Outcome], quick: bool) -> str:
+def section_of(paper: Paper, outcomes: dict[str, Outcome]) -> str:
     """The section of a paper: how many claims have which verdict, a table of them, and why some differ."""
     measured = [(claim, outcomes[claim.key].measured) for claim in paper.claims if claim.key in outcomes]
-    rows = [(claim, found, claim.verdict(found, quick)) for claim, found in measured]
+    rows = [(claim, found, claim.verdict(found)) for claim, found in measured]
     days = sorted({outcome.day for outcome in outcomes.values()})
     counts = ", ".join(f"{n} {verdict}" for verdict, n in Counter(verdict for *_, verdict in rows).items())
     cells = ((c.says, c.published.printed, c.text(found), found.sample, verdict) for c, found, verdict in rows)

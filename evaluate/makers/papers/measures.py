@@ -1,28 +1,41 @@
-"""What a measurement of a claim takes and gives, and measurements that claims of several papers name."""
+"""How the papers' claims are measured: a claim names one of these functions, and its arguments after the first."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from crib_env import PlayerViews
+from crib_env import PlayerViews, discard_statistics
 from crib_env.agents import Agent, make_agent
-from crib_env.agents.choosing import by_phase
-from crib_env.evaluate.matches.match import MatchResult, play_match
+from crib_env.agents.baselines import GreedyAgent
+from crib_env.agents.choosing import by_phase, next_discard, six_dealt
+from crib_env.agents.halscrib.play import equilibrium
+from crib_env.agents.heuristic import CARD_VALUES
+from crib_env.agents.strategy_weights import StrategyWeightsAgent
+from crib_env.batch import SOURCES
+from crib_env.cards import JACK, RANKS
+from crib_env.engine import DEALER, PONE, WIN
+from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.matches.mirrored import mean_of_pairs
 from crib_env.evaluate.matches.single_deals import play_deals
-from crib_env.evaluate.runs.format import read_summary
+from crib_env.evaluate.runs.format import read_summary, snapshots_of
 from crib_env.evaluate.statistics import mean_interval
+from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
+from crib_env.exact.discard_means import STARTERS
+from crib_env.exact.discard_statistics import PLACES
 from crib_env.files.json_text import typed
+from crib_env.kernels import bit, kernel, mask_of
 from crib_env.players.agent import Powers
+from crib_env.players.win_rate import paired_rate_interval
+from crib_env.scoring import SUIT, show_points
+from crib_env.tables.lang_strategies import STRATEGIES
 
 RUN = "RUN"  # in the name of an agent: the folder of the claim's training
-Player = str | Callable[[], Agent]
 
 
 class Measured(NamedTuple):
@@ -35,23 +48,12 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Effort:
-    """The input of a measurement.
-
-    Attributes:
-        n: size of the sample, in the unit of the claim.
-        seed: random seed of everything.
-        threads: the number of threads.
-        runs: the folders of the claim's trainings.
-    """
+    """The input of a measurement: the size of its sample, in the unit of the claim, and the folders of trainings."""
 
     n: int
     seed: int = 0
     threads: int = 1
     runs: tuple[Path, ...] = ()
-
-
-Measure = Callable[[Effort], Measured]
-"""A way to compute a claim's figure."""
 
 
 def exact(value: float, sample: str = "exact") -> Measured:
@@ -64,54 +66,25 @@ def mean_of(values: np.ndarray, sample: str) -> Measured:
     return Measured(float(np.mean(values)), mean_interval(values), sample)
 
 
-def trained(effort: Effort) -> Path:
-    """The folder of the one training that a claim is measured on."""
-    (run,) = effort.runs
-    return run
-
-
 def summary_of(run: Path) -> dict[str, Any]:
     """The summary of a finished run."""
     return read_summary(run, lambda content: typed(content, dict[str, Any]))
 
 
+# Players.
+
+Player = str | Sequence[str] | Agent
+"""A name, in which ``RUN`` stands for the training; ``["listed", NAME]`` or ``["discards_and_lays", NAME, NAME]``."""
+
+
 def player(which: Player, effort: Effort) -> Agent:
-    """Makes an agent by its name, in which ``RUN`` stands for the training, or by a function."""
-    if not isinstance(which, str):
-        return which()
-    return make_agent(which.replace(RUN, str(trained(effort))) if RUN in which else which)
-
-
-def match(a: Player, b: Player, effort: Effort) -> MatchResult:
-    """A match of ``effort.n`` mirrored games."""
-    return play_match(player(a, effort), player(b, effort), effort.n, effort.seed, threads=effort.threads)
-
-
-def result_of(result: MatchResult, what: str) -> Measured:
-    """The ``win_rate`` of a match, or the net points a game, its ``margin``."""
-    interval = result.interval if what == "win_rate" else result.margin_interval
-    return Measured(getattr(result, what), interval, f"{result.games:,}")
-
-
-def win_rate(a: Player, b: Player) -> Measure:
-    """The share of games that ``a`` wins."""
-    return lambda effort: result_of(match(a, b, effort), "win_rate")
-
-
-def margin(a: Player, b: Player) -> Measure:
-    """Net points a game of ``a`` against ``b``."""
-    return lambda effort: result_of(match(a, b, effort), "margin")
-
-
-def net_points_of_pairs(a: Player, b: Player, episode: str = "deal", scale: float = 1.0) -> Measure:
-    """Net points of ``a`` against ``b`` in two deals, one dealt by each, times ``scale``."""
-
-    def measure(effort: Effort) -> Measured:
-        tally = play_deals(player(a, effort), player(b, effort), effort.n, effort.seed, episode=episode)
-        points = tally.sum(axis=(2, 3))
-        return mean_of(2 * scale * mean_of_pairs(points[:, 0] - points[:, 1]), f"{effort.n:,} pairs of deals")
-
-    return measure
+    """Makes a player of a claim."""
+    if isinstance(which, str):
+        return make_agent(which.replace(RUN, str(effort.runs[0])) if RUN in which else which)
+    if isinstance(which, Sequence):
+        kind, *names = which
+        return Listed(*names) if kind == "listed" else DiscardsAndLays(*map(make_agent, names))
+    return which
 
 
 class DiscardsAndLays:
@@ -128,11 +101,269 @@ class DiscardsAndLays:
         return by_phase(views, self._discards.act, self._lays.act)
 
 
-def discards_and_lays(discards: str, lays: str) -> Player:
-    """A player of two others, by name."""
-    return lambda: DiscardsAndLays(make_agent(discards), make_agent(lays))
+class Listed:
+    """A player with the discards of a program listing in Anderson, Amiri, Sharan and Ding (2022).
+
+    They differ from those that the text describes:
+
+    player     text                                    listing
+    greedy     the best hand, plus the crib as dealer  the lowest mean crib, in either role
+    minimax    hand and worst or best crib             highest mean crib as dealer, lowest as pone; no hand
+    heuristic  rules of thumb, then the best hand      the worst hand; as pone only among discards that no
+                                                       rule strikes: two cards that count five together,
+                                                       any of 3 4 7 8 J Q, values two apart, one suit
+
+    As dealer the heuristic listing rules out every discard, and then falls back on all fifteen. How it scores a hand is
+    not printed; here it takes the exact mean. All play as ``greedy`` does: the printed play omits runs, and that of
+    minimax calls functions that are not printed.
+    """
+
+    powers = Powers()
+
+    def __init__(self, listing: str) -> None:
+        self.name = f"{listing} as listed"
+        self._listing, self._greedy = listing, GreedyAgent()
+
+    def act(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`crib_env.players.agent.Agent`."""
+        return by_phase(views, self._discard, self._greedy.act)
+
+    def _discard(self, views: PlayerViews) -> np.ndarray:
+        values = self.values(six_dealt(views), views.is_dealer)
+        return next_discard(views, values, np.zeros_like(values))
+
+    def values(self, six: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:
+        """The values (N, 15) of the discards of hands (N, 6), by dealers and others (N,); the highest is discarded."""
+        found = discard_statistics(six)
+        if self._listing == "greedy":
+            return -found["crib_mean"]
+        if self._listing == "minimax":
+            return np.where(is_dealer[:, None], 1, -1) * found["crib_mean"]
+        ranks, suits = six[:, PLACES] % 13, six[:, PLACES] // 13
+        values = CARD_VALUES[ranks]
+        struck = (
+            (values.sum(axis=2) == 5)
+            | np.isin(ranks, [RANKS.index(rank) for rank in "3478JQ"]).any(axis=2)
+            | (np.abs(np.diff(values, axis=2))[..., 0] == 2)
+            | (suits[..., 0] == suits[..., 1])
+        )
+        struck &= ~is_dealer[:, None] & ~struck.all(axis=1, keepdims=True)
+        return np.where(struck, -1e3, -found["hand_mean"])
 
 
-def ways(n: int, k: int, times: int = 1) -> Measure:
+# Of several papers.
+
+
+def _match(effort: Effort, a: Player, b: Player, what: str) -> Measured:
+    """The ``win_rate`` or the ``margin``, net points a game, of ``effort.n`` mirrored games."""
+    result = play_match(player(a, effort), player(b, effort), effort.n, effort.seed, threads=effort.threads)
+    interval = result.interval if what == "win_rate" else result.margin_interval
+    return Measured(getattr(result, what), interval, f"{result.games:,}")
+
+
+def win_rate(effort: Effort, a: Player, b: Player) -> Measured:
+    """The share of games that ``a`` wins."""
+    return _match(effort, a, b, "win_rate")
+
+
+def margin(effort: Effort, a: Player, b: Player) -> Measured:
+    """Net points a game of ``a`` against ``b``."""
+    return _match(effort, a, b, "margin")
+
+
+def net_points_of_pairs(effort: Effort, a: Player, b: Player, episode: str = "deal", scale: float = 1.0) -> Measured:
+    """Net points of ``a`` against ``b`` in two deals, one dealt by each, times ``scale``."""
+    tally = play_deals(player(a, effort), player(b, effort), effort.n, effort.seed, episode=episode)
+    points = tally.sum(axis=(2, 3))
+    return mean_of(2 * scale * mean_of_pairs(points[:, 0] - points[:, 1]), f"{effort.n:,} pairs of deals")
+
+
+def ways(effort: Effort, n: int, k: int, times: int = 1) -> Measured:
     """How many sets of ``k`` cards ``n`` cards have, times a number."""
-    return lambda effort: exact(times * math.comb(n, k))
+    return exact(times * math.comb(n, k))
+
+
+# Lang (2018). Rounds 1 and 2 are trained with s = 10 and s = 2, about which the thesis says only that one is a fifth of
+# the other, and that the experiments of section 4.2 begin with s = 2.
+
+_TENTHS = 10  # snapshots of a run, besides the initial one
+
+
+def _snapshots(effort: Effort) -> list[StrategyWeightsAgent]:
+    """The run's winner at its start and after each tenth of its games."""
+    (run,) = effort.runs
+    return [StrategyWeightsAgent.load(path) for path in snapshots_of(run, summary_of(run)["agent"])]
+
+
+def against_snapshot(effort: Effort, what: str, tenths: int) -> Measured:
+    """The result of the final weights against those after a number of tenths of the training."""
+    return _match(effort, RUN, _snapshots(effort)[tenths], what)
+
+
+def against_all_snapshots(effort: Effort, what: str) -> Measured:
+    """The same against all their snapshots but the last, which equals them."""
+    each = replace(effort, n=effort.n // _TENTHS // 2 * 2)
+    values = [_match(each, RUN, earlier, what).value for earlier in _snapshots(effort)[:_TENTHS]]
+    # The spread between snapshots includes that of the games.
+    return mean_of(np.array(values), f"{effort.n:,}, ten opponents")
+
+
+def preferred(effort: Effort, strategy: str, least: int, most: int) -> Measured:
+    """Among the dealer's places with leads from ``least`` to ``most`` where it has learned: the share at which this
+    strategy has the highest weight, minus the largest such share of another strategy."""
+    first, *_, last = (agent.weights[:, :, DEALER] for agent in _snapshots(effort))
+    lead = np.arange(WIN)[:, None] - np.arange(WIN)
+    tops = last[(first != last).any(axis=-1) & (lead >= least) & (lead <= most)].argmax(axis=-1)
+    shares = np.bincount(tops, minlength=len(STRATEGIES)) / max(len(tops), 1)
+    own = STRATEGIES.index(strategy)
+    return exact(shares[own] - np.delete(shares, own).max(), f"{len(tops):,} places")
+
+
+def table_4_misprints(effort: Effort, positions: int, rows: Mapping[str, Sequence[float]]) -> Measured:
+    """Of rows with three numbers of positions, and the last in percent: those whose numbers or percent cannot be."""
+    wrong = [percent for *_, third, percent in rows.values() if abs(100 * third / positions - percent) > 0.0051]
+    falls = [name for name, (first, second, third, _) in rows.items() if not first <= second <= third]
+    return exact(len(wrong) + len(falls), f"{len(rows)} rows")
+
+
+def dealers_advantage(effort: Effort) -> Measured:
+    """Points that the dealer's hand and crib score more than pone's hand, between two ``careful`` players."""
+    careful = make_agent("careful")
+    tally = play_deals(careful, careful, effort.n, effort.seed)
+    by_role = tally[::2].sum(axis=1)  # both games of a pair are one
+    net = by_role[:, DEALER] - by_role[:, PONE]
+    return mean_of(net[:, SOURCES.index("hand")] + net[:, SOURCES.index("crib")], f"{effort.n:,} deals")
+
+
+# O'Connor (2000). The three players of his discard game score less than by the rules, by 0.07, 0.19 and 0.19 points; if
+# neither his nobs nor flushes are counted, all three score as printed. So his networks' 7.3 to 7.6 points are on a
+# scale that ends at 8.07, where ours end at 8.29.
+
+PLAYERS = ("random", "ideal", "cheating")
+_CHUNK = 4_096  # hands
+
+
+@kernel
+def _flush(kept, starter):
+    for suit in range(4):
+        if kept & (SUIT << (13 * suit)) == kept:
+            return 5 if starter // 13 == suit else 4
+    return 0
+
+
+@kernel
+def fill_totals(hands, nobs, flushes, out):
+    """Fills ``out`` (N, 3), by ``PLAYERS``: points of six cards (N, 6) over 46 starters; for random, 15 times them.
+
+    A show counts fifteens, pairs and runs, and ``nobs`` and ``flushes`` if they are true.
+    """
+    for n in range(len(hands)):
+        six = mask_of(hands[n])
+        best = np.zeros(52, np.int64)  # when the starter is known
+        out[n] = 0
+        for i in range(6):
+            for j in range(i + 1, 6):
+                kept = six ^ bit(hands[n, i]) ^ bit(hands[n, j])
+                total = np.int64(0)
+                for starter in range(52):
+                    if (six >> starter) & 1:
+                        continue
+                    points = show_points(kept, starter, False)
+                    if not nobs:
+                        points -= (kept >> (13 * (starter // 13) + JACK)) & 1
+                    if not flushes:
+                        points -= _flush(kept, starter)
+                    best[starter] = max(best[starter], points)
+                    total += points
+                out[n, 0] += total
+                out[n, 1] = max(out[n, 1], total)
+        out[n, 2] = best.sum()
+
+
+def mean_points(effort: Effort, name: str, nobs: bool, flushes: bool) -> Measured:
+    """Points a hand: exact over all deals when the sample is all classes of them, else over random deals."""
+    sizes, rows = class_sizes(), np.arange(N_CLASSES)
+    if effort.n != N_CLASSES:
+        rows = np.random.default_rng(effort.seed).choice(N_CLASSES, effort.n, p=sizes / N_DEALS)
+    totals = np.empty((len(rows), len(PLAYERS)), np.int64)
+    for first in range(0, len(rows), _CHUNK):
+        some = slice(first, first + _CHUNK)
+        fill_totals(cards_of(rows[some]), nobs, flushes, totals[some])
+    points, scale = totals[:, PLAYERS.index(name)], STARTERS * (15 if name == "random" else 1)
+    if effort.n == N_CLASSES:
+        return exact((points * sizes).sum() / N_DEALS / scale, "exact, all deals")
+    return mean_of(points / scale, f"{effort.n:,} deals, every starter")
+
+
+def discard_network(effort: Effort) -> Measured:
+    """Points a hand of the trained network, as its training has measured them."""
+    result = summary_of(effort.runs[0])["strength"]
+    low, high = result["interval"]
+    return Measured(result["mean"], (low, high), f"{result['hands']:,} deals")
+
+
+# Sharan and Pawar (2022) study the play alone, and do not define the games that their players win. Their greedy player
+# discards well, plays at random (section "Greedy Agent") and wins 51 % against random, so these games seem to have no
+# discards. Hence each match is played twice here: as whole games, and as games in which both discard at random.
+
+
+def shares_of_400(effort: Effort) -> Measured:
+    """The distance of 48.66 % and 45.33 % from the nearest whole number of 400 games, in games."""
+    return exact(max(abs(400 * p - round(400 * p)) for p in (0.4866, 0.4533)))
+
+
+# Mueller (1987). His results are games against people, which cannot be repeated here. What can be measured is his
+# arithmetic, how often his program mixes, and its strength against the other players.
+
+
+def gain_by_mixing(effort: Effort, before: Sequence[int], after: Sequence[int]) -> Measured:
+    """The difference of the shares of games won, lost by the program, with Newcombe's interval (1998, method 10)."""
+
+    def share(won: int, lost: int) -> tuple[float, float, float]:
+        return won / (won + lost), *paired_rate_interval(np.repeat([1.0, 0.0], [won, lost]))
+
+    (p, low_p, high_p), (q, low_q, high_q) = share(*after), share(*before)
+    interval = p - q - math.hypot(p - low_p, high_q - q), p - q + math.hypot(high_p - p, q - low_q)
+    return Measured(p - q, interval, f"the paper's {sum(before)} and {sum(after)} games")
+
+
+def share_of(effort: Effort, which: str, by_choice: bool) -> Measured:
+    """How often a function below is true of decisions, in deals that two players play from 0–0.
+
+    Args:
+        which: ``"leads"`` or ``"answers"``.
+        by_choice: only of players who hold both a card for which it is true and another.
+    """
+    first, second = (make_agent(f"halscrib:seed={effort.seed + k}") for k in range(2))
+    seen: list[np.ndarray] = []
+
+    def watch(views: PlayerViews, cards: np.ndarray) -> None:
+        does, may = (leads_from_pair if which == "leads" else pairs_the_lead)(views, cards)
+        seen.append(does[may] if by_choice else does)
+
+    play_deals(first, second, effort.n, effort.seed, watch=watch)
+    shares = np.concatenate(seen).astype(float)
+    return Measured(float(shares.mean()), paired_rate_interval(shares), f"{len(shares):,} decisions")
+
+
+def leads_from_pair(views: PlayerViews, cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For the first cards of the play: whether each is led from a pair, and whether its player had the choice."""
+    leads = ~views.is_discard & (views.laid[:, 0] < 0)
+    hands = views.hand[leads][:, :4] % 13
+    alike = (hands[:, :, None] == hands[:, None, :]).sum(axis=2) > 1
+    does = ((hands == cards[leads, None] % 13) & alike).any(axis=1)
+    return does, alike.any(axis=1) & ~alike.all(axis=1)
+
+
+def pairs_the_lead(views: PlayerViews, cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For the second cards of the play: whether each pairs the first, and whether its player had the choice."""
+    answers = (views.laid[:, 0] >= 0) & (views.laid[:, 1] < 0)
+    lead, hand = views.laid[answers, 0] % 13, views.hand[answers]
+    held = ((hand >= 0) & (hand % 13 == lead[:, None])).sum(axis=1)
+    return cards[answers] % 13 == lead, (held > 0) & (held < 4)
+
+
+def optimal_share(effort: Effort, payoffs: Sequence[float], column: int) -> Measured:
+    """How often a row or column of a matrix is played in equilibrium: the program leads a pair or not, by rows, and
+    the opponent pairs the lead or not."""
+    return exact(equilibrium(*payoffs)[column])

@@ -1,1 +1,0 @@
-"""Speed and memory of this project's engine and environments, and of others for comparison, measured in one run."""
