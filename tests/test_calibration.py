@@ -9,12 +9,12 @@ from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import WIN
 from crib_env.evaluate.makers import calibration as command
-from crib_env.evaluate.makers.calibration import agreement_of_losses, agreement_of_scores
-from crib_env.evaluate.makers.played_out import (
+from crib_env.evaluate.makers.calibration import (
     AtScores,
-    Plan,
     Positions,
-    calibrate,
+    agreement_of_losses,
+    agreement_of_scores,
+    dealer_wins,
     draw_positions,
     draw_scores,
     games_from,
@@ -25,7 +25,6 @@ from crib_env.evaluate.skill.luck.variates import LuckMeter
 from crib_env.evaluate.skill.positions import before_discards
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
-from crib_env.tables.outlook import outlook
 from crib_env.tables.shipped import as_from_nothing, standard_win_table
 from crib_env.views import views_of
 
@@ -41,10 +40,10 @@ def test_positions_have_scores_as_asked():
 @pytest.mark.parametrize("is_dealer", [False, True])
 def test_deals_played_out_are_those_of_the_engine(is_dealer):
     """Each discard meets the same hidden cards; the deal is then the agent's, and is worth its end or the table."""
-    agent, table = make_agent("careful"), outlook().win_table
+    agent, table = make_agent("careful"), standard_win_table().win_probability
     position = Positions(np.array([[0, 5, 17, 22, 34, 48]]), np.array([is_dealer]), np.array([[112, 115]]))
     discards = np.array([3, 3, 14])
-    found = play_discards(agent, position, discards, 30, np.random.default_rng(4), table)
+    found = play_discards(agent, position, discards, 30, np.random.default_rng(4))
     assert found.shape == (30, 3)
     assert np.array_equal(found[:, 0], found[:, 1])
 
@@ -71,24 +70,24 @@ def test_deals_played_out_are_those_of_the_engine(is_dealer):
 
 def test_games_are_those_of_a_batch_that_began_there():
     agent, scores, seeds = make_agent("careful"), np.array([[100, 113], [120, 120], [60, 61]]), streams(2, 25)
-    games = games_from(agent, scores, seeds)
+    ends, luck = games_from(agent, scores, seeds)
     for place, pair in enumerate(scores.tolist()):
         batch = GameBatch(seeds, first_dealer=0, scores=tuple(pair))
         meter = LuckMeter(batch.games, by_coin=False)
         while len(rows := batch.acting()):
             batch.step(rows, agent.act(batch.views(rows)))
             meter.note(rows)
-        assert np.array_equal(games.scores[:, place], batch.games["scores"])
-        assert np.array_equal(games.luck[:, place], meter.luck.sum(axis=1))
+        assert np.array_equal(ends[:, place], batch.games["scores"])
+        assert np.array_equal(luck[:, place], meter.luck.sum(axis=1))
 
 
 def test_luck_is_taken_out_of_games():
     """It has the mean 0, and games less luck vary less."""
-    games = games_from(make_agent("careful"), np.array([[100, 113], [105, 105]]), streams(3, 3_000))
-    won, luck = games.scores[..., 0] >= WIN, games.luck[..., WINS]
+    ends, of_all = games_from(make_agent("careful"), np.array([[100, 113], [105, 105]]), streams(3, 3_000))
+    won, luck = ends[..., 0] >= WIN, of_all[..., WINS]
     error = luck.std(axis=0).max() / np.sqrt(3_000)
     assert np.abs(luck.mean(axis=0)).max() < 4 * error
-    rates, errors = games.dealer_wins().T
+    rates, errors = dealer_wins(ends, of_all).T
     assert np.allclose(rates, won.mean(axis=0), atol=4 * error)
     assert (errors**2 < 0.8 * won.var(axis=0) / 3_000).all()
 
@@ -104,24 +103,32 @@ def test_agreement_is_found_where_it_is_planted():
     for _ in range(200):
         stated = rng.exponential(0.05, 300)
         noise = rng.normal(0, 0.02, 300) * (1 + 10 * stated)  # it grows with the loss
-        fit = agreement_of_losses(stated, 0.7 * stated - 0.004 + noise)
-        differs = fit.difference.value - (0.3 * stated.mean() + 0.004)
-        inside.append([abs(fit.slope.value - 0.7) < fit.slope.half_width, abs(differs) < fit.difference.half_width])
+        slope, difference = agreement_of_losses(stated, 0.7 * stated - 0.004 + noise)
+        differs = difference.value - (0.3 * stated.mean() + 0.004)
+        inside.append([abs(slope.value - 0.7) < slope.half_width, abs(differs) < difference.half_width])
     assert (np.abs(np.mean(inside, axis=0) - 0.95) < 0.05).all()
     off = rng.normal(0, np.hypot(0.003, 0.005), 1_000)
-    found = agreement_of_scores([AtScores(100, 100, 0.5, 0.003, 0.5 + by, 0.005) for by in off])
-    assert found.covered == pytest.approx(0.95, abs=0.025)
-    assert found.rms == pytest.approx(np.hypot(0.003, 0.005), rel=0.1)
+    rms, _, covered = agreement_of_scores([AtScores(100, 100, 0.5, 0.003, 0.5 + by, 0.005) for by in off])
+    assert covered == pytest.approx(0.95, abs=0.025)
+    assert rms == pytest.approx(np.hypot(0.003, 0.005), rel=0.1)
 
 
-def test_the_command_goes_on_where_it_was_stopped(tmp_path, capsys):
+def test_the_command_goes_on_where_it_was_stopped(tmp_path, capsys, monkeypatch):
     asked = {"agent": "careful", "pairs": 16, "games": 40, "positions": 3, "deals": 30}
     whole, stopped = tmp_path / "whole.json", tmp_path / "stopped.json"
     command.calibration(whole, **asked)
     assert "At 16 pairs of scores the win table is " in capsys.readouterr().out
-    parts = calibrate(Plan(**asked, seed=0), stopped, 1)
-    for _ in range(9):  # two blocks of pairs, and seven positions
-        next(parts)
+
+    def stop(plan, number, pool):
+        if number == 7:
+            raise KeyboardInterrupt
+        return play(plan, number, pool)
+
+    play = command._of_discards
+    monkeypatch.setattr(command, "_of_discards", stop)
+    with pytest.raises(KeyboardInterrupt):
+        command.calibration(stopped, **asked)
+    monkeypatch.setattr(command, "_of_discards", play)
     command.calibration(stopped, **asked)
     assert stopped.read_bytes() == whole.read_bytes()
     with pytest.raises(ValueError, match=r"has Plan\(agent='careful'"):
@@ -132,7 +139,7 @@ def test_the_command_goes_on_where_it_was_stopped(tmp_path, capsys):
 @pytest.mark.parametrize("scores", [(120, 120), (118, 118), (116, 110), (116, 120), (117, 114)])
 def test_the_table_is_true_when_games_are_played(scores):
     table, n = standard_win_table(), 4_000
-    ((played, error),) = games_from(make_agent("best"), np.array([scores]), streams(11, n)).dealer_wins()
+    ((played, error),) = dealer_wins(*games_from(make_agent("best"), np.array([scores]), streams(11, n)))
     assert abs(played - table.win_probability[scores]) < 3.5 * np.hypot(error, table.win_error[scores])
 
 
@@ -140,7 +147,7 @@ def test_the_table_is_true_when_games_are_played(scores):
 def test_late_deals_bring_discards_nearer_to_what_is_played(tmp_path):
     """The error of the chance to win after the best discard, at forty late positions, with and without late deals."""
     replace(standard_win_table(), **as_from_nothing()).save(tmp_path / "table.npz")
-    agent, table = make_agent("best"), standard_win_table().win_probability
+    agent = make_agent("best")
     judges = make_agent("expert"), make_agent(f"expert:win_table={tmp_path / 'table.npz'}")
     rng, errors = np.random.default_rng(6), []
     for _ in range(40):
@@ -149,7 +156,7 @@ def test_late_deals_bring_discards_nearer_to_what_is_played(tmp_path):
         view = views_of(games, np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
         stated = [judge.discard_values(view)[0] for judge in judges]
         best = np.array([stated[0].argmax()])
-        played = play_discards(agent, position, best, 1_000, rng, table).mean()
+        played = play_discards(agent, position, best, 1_000, rng).mean()
         errors.append([values[best[0]] - played for values in stated])
     late, before = np.sqrt((np.array(errors) ** 2).mean(axis=0))
     assert late < 0.06

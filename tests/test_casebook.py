@@ -12,13 +12,13 @@ from crib_env.agents.equilibrium.blueprint import load_blueprint, pair_chances
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.files import markdown_table, whole_text
-from crib_env.evaluate.makers.played_out import Positions, play_discards, stated_chances
+from crib_env.evaluate.makers.calibration import Positions, play_discards, stated_chances
 from crib_env.evaluate.play.casebook import casebook
 from crib_env.evaluate.statistics import half_width, mean_interval
 from crib_env.exact.deal_classes import class_of, representatives
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.solver.deal.shows import choices_of
-from crib_env.tables.shipped import standard_deals, standard_win_table
+from crib_env.tables.shipped import standard_deals
 
 PAGE = Path(__file__).parents[1] / "docs" / "casebook.md"
 CASE_COLUMNS = ["cards", "as", "scores", "the solution", "answers, and what they lose"]
@@ -116,7 +116,7 @@ def test_the_cases_are_possible():
 @pytest.mark.slow  # a quarter of an hour: 4,000 deals for each discard and player
 def test_answers_lose_what_the_analysis_says_when_they_are_played_out():
     """Where it says a percentage point or more; two players, one after the other, play everything but the discard."""
-    players, table = ("best", "expert"), standard_win_table().win_probability.astype(float)
+    players = ("best", "expert")
     rows, lost = [], []
     for case in casebook():
         if not case.scores:
@@ -131,8 +131,7 @@ def test_answers_lose_what_the_analysis_says_when_they_are_played_out():
             continue
         discards = np.array([best, *answers])
         played = [
-            play_discards(make_agent(name), position, discards, 4_000, np.random.default_rng(0), table)
-            for name in players
+            play_discards(make_agent(name), position, discards, 4_000, np.random.default_rng(0)) for name in players
         ]
         for k, answer in enumerate(answers, 1):
             losses = [100 * (of_player[:, 0] - of_player[:, k]) for of_player in played]

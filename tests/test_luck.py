@@ -10,8 +10,7 @@ from crib_env import parse_cards, score_show
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, OVER, PONE
-from crib_env.evaluate.makers.disjoint_hands import N_DISJOINT, disjoint_total
-from crib_env.evaluate.makers.luck import exact_means, solve_luck_table
+from crib_env.evaluate.makers.luck import N_DISJOINT, disjoint_total, exact_means, solve_luck_table
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import pairs_less_luck, play_games, play_match, summarise
 from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard

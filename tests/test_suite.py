@@ -13,7 +13,6 @@ from crib_env import analyse_discard
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.evaluate.commands.suite import suite
-from crib_env.evaluate.makers.endgames import make_endgames, sure_cards_of
 from crib_env.evaluate.skill.positions import NO_CARD, after_cards, before_discards, chosen_cards
 from crib_env.evaluate.skill.suite import discards, endgames, play, submission, text
 from crib_env.evaluate.skill.suite.matches import Match
@@ -23,6 +22,7 @@ from crib_env.evaluate.skill.suite.task import Measured, NotMeasuredError, Work,
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
 from tests.helpers.refusals import refused
+from tests.helpers.sure_cards import sure_cards_of
 
 QUIET = {"on_task": lambda agent, task, steps: None, "on_progress": lambda done: None}
 
@@ -165,11 +165,6 @@ def test_figures_are_read_back_with_their_intervals_and_without():
     assert outcome_of(written) == kept
     del written["figures"]["without"]["interval"]  # as earlier releases have written it
     assert outcome_of(written) == kept
-
-
-@pytest.mark.slow
-def test_endgames_follow_from_their_seed():
-    assert hash_of(make_endgames(lambda *progress: None)) == endgames.HASH
 
 
 def test_sure_cards_win_whatever_the_opponent_holds():

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -13,38 +14,34 @@ from crib_env.agents.registry import with_win_table
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, DISCARD, GAME, OVER, PONE, WIN, begin_deal, begin_game, shuffle, step
 from crib_env.evaluate.makers import win_table as command
-from crib_env.evaluate.makers.endings import (
-    N_VARIATES,
-    PARTS,
-    FromNothing,
-    Played,
-    solve_endings,
-    variates,
-    weights_of,
-)
-from crib_env.evaluate.makers.late_play import (
+from crib_env.evaluate.makers.calibration import Positions, draw_positions
+from crib_env.evaluate.makers.late_deals import (
+    LATE_SCORES,
+    SIZE,
+    LateDeals,
     Sums,
+    deals_at,
+    explore_late,
+    explore_plays,
     fill_crib_means,
     fit_plays,
     fit_styles,
+    points_of,
+    roles_of,
     smoothed_parts,
     sums_of,
 )
 from crib_env.evaluate.makers.pegging import simulate_pegging
-from crib_env.evaluate.makers.played_deals import (
-    LATE_SCORES,
-    SIZE,
-    LateDeals,
-    deals_at,
-    explore_late,
-    explore_plays,
-    points_of,
-    roles_of,
-    scores_about,
-    scores_from,
+from crib_env.evaluate.makers.win_table import (
+    N_VARIATES,
+    PARTS,
+    Plan,
+    Played,
+    make_win_table,
+    solve_endings,
+    variates,
+    weights_of,
 )
-from crib_env.evaluate.makers.played_out import Positions, draw_positions
-from crib_env.evaluate.makers.win_table import Plan, make_win_table
 from crib_env.evaluate.skill.positions import before_discards
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.hands import FOURS, hand_of_mask
@@ -70,7 +67,7 @@ NOWHERE = np.zeros((0, 2), np.int64)
 
 
 def table_of(start, *played):
-    return WinTable("greedy", len(start.points), **solve_endings(start, played), **as_from_nothing())
+    return WinTable("greedy", len(start.made), **solve_endings(start, played), **as_from_nothing())
 
 
 def solved_from_nothing(points, luck=None):
@@ -78,7 +75,7 @@ def solved_from_nothing(points, luck=None):
     n = len(points)
     luck = np.zeros((n, 0)) if luck is None else luck
     nothing = Played(NOWHERE, np.zeros((n, 0, 2), np.int8), np.zeros((n, 0)))
-    return table_of(FromNothing(points, luck), nothing)
+    return table_of(Played(None, points, luck), nothing)
 
 
 @pytest.fixture(scope="module")
@@ -142,21 +139,20 @@ def test_deals_are_played_where_they_begin():
 
 
 def test_pairs_of_scores_are_near_the_end_twice_once_or_not():
-    both, one = scores_from(118), scores_about(118)
-    assert len(both) == 9
-    assert len(one) == 2 * 3 * 118
-    assert both.min() == 118
-    assert (one.max(axis=1) >= 118).all()
-    assert (one.min(axis=1) < 118).all()
+    last, near, far = (command.places_of()[kind] for kind in ("last", "near", "far"))
+    assert (len(last), len(near), len(far)) == (19**2, 36**2 - 19**2, 2 * 36 * 85)
+    assert last.min() == 102
+    assert near.min(axis=1).max() == 101
+    assert (far.min(axis=1) < 85).all()
 
 
 def test_the_end_of_the_game_is_that_of_whole_games_on_a_few_deals():
     """Where every deal is one of a few, the chance to win follows from playing each of them, deal after deal."""
     agent, seeds = make_agent("careful"), streams(5, PARTS)
-    scores = scores_from(115)
+    scores = np.array([*product(range(115, WIN), repeat=2)])
     played = Played(scores, deals_at(agent, seeds, scores), np.zeros((PARTS, 0)))
     nothing = Played(NOWHERE, np.zeros((PARTS, 0, 2), np.int8), np.zeros((PARTS, 0)))
-    solved = table_of(FromNothing(rows([1])[:PARTS], np.zeros((PARTS, 0))), nothing, played)
+    solved = table_of(Played(None, rows([1])[:PARTS], np.zeros((PARTS, 0))), nothing, played)
 
     @cache
     def chance(dealer, pone):
@@ -186,7 +182,7 @@ class ToTheScore:
 
 def test_the_last_holes_are_those_of_an_enumeration():
     """A world of sixty deals, all as likely: its chances to win follow from the plain rules, deal by deal."""
-    seeds, scores = streams(9, 60), scores_from(117)
+    seeds, scores = streams(9, 60), np.array([*product(range(117, WIN), repeat=2)])
     batch = GameBatch(seeds, episode="deal", first_dealer=0)
     deals = batch.games["cards"].tolist()
     exact = {}
@@ -203,7 +199,7 @@ def test_the_last_holes_are_those_of_an_enumeration():
 
     nothing = np.zeros((len(seeds), 0))
     played = Played(scores, deals_at(ToTheScore(), seeds, scores), nothing)
-    table = table_of(FromNothing(points_of(ToTheScore(), seeds), nothing), played)
+    table = table_of(Played(None, points_of(ToTheScore(), seeds), nothing), played)
     assert len({*exact.values()}) > 10
     assert sum(0 < chance < 1 for chance in exact.values()) == len(exact)
     for (dealer, pone), chance in exact.items():
@@ -264,13 +260,11 @@ def test_the_table_follows_from_the_plan_alone(tmp_path):
     plan = Plan("greedy", PARTS, 1)
     first = make_win_table(plan, tmp_path / "one", 1)
     (tmp_path / "one" / "near-0-15.npz").unlink()
-    told = []
-    again = make_win_table(plan, tmp_path / "one", 2, told.append)
-    assert sum(told) == plan.steps()
+    again = make_win_table(plan, tmp_path / "one", 2)
     assert (again.endings == first.endings).all()
     assert (again.errors == first.errors).all()
     with refused("greedy"):
-        make_win_table(plan._replace(seed=2), tmp_path / "one", 1)
+        make_win_table(replace(plan, seed=2), tmp_path / "one", 1)
 
 
 # Discards near the end.

@@ -1,31 +1,117 @@
-"""How well stated chances to win agree with games that are played out (:mod:`crib_env.evaluate.makers.played_out`)."""
+"""How well stated chances to win agree with games that are played out, at pairs of scores and after discards."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from crib_env.agents import make_agent
-from crib_env.engine import WIN
+from crib_env.agents import Agent, make_agent
+from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.batch import GameBatch
+from crib_env.engine import DEAL_EPISODE, WIN
 from crib_env.evaluate.command_line import AgentOption, File
 from crib_env.evaluate.console import console, table_of
-from crib_env.evaluate.files import check_outputs
+from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.makers import run
-from crib_env.evaluate.makers.played_out import (
-    BANDS,
-    RANKS,
-    AtScores,
-    Calibration,
-    OfDiscards,
-    Plan,
-    calibrate,
-)
 from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.ranges import Amount, Range, Seed, Threads
-from crib_env.evaluate.statistics import half_width, mean_interval, student_quantile
+from crib_env.evaluate.skill.luck.table import WINS
+from crib_env.evaluate.skill.luck.variates import LuckMeter, less_luck, results
+from crib_env.evaluate.skill.positions import before_discards, begin_all, play_after_discards
+from crib_env.evaluate.statistics import half_width, mean_interval, rate_less_luck, student_quantile
+from crib_env.exact.discard_statistics import PLACES
+from crib_env.files.json_text import read_json, typed
+from crib_env.kernels import streams
 from crib_env.players.win_rate import Z
+from crib_env.tables.deal_chances import chance_after_deal
+from crib_env.tables.shipped import standard_win_table
+from crib_env.views import views_of
+
+BANDS = ((0, 95), (96, 110), (111, 120))
+"""The higher of the two scores before a discard."""
+DISCARDS = ("second", "fourth")
+"""The discards that are compared with the best."""
+_RANKS = (1, 3)
+_PAIRS_AT_ONCE = 15  # that meet the same deals
+_GAMES_AT_ONCE = 250
+_DEALS_AT_ONCE = 1_000
+_NEAR = 100  # two thirds of the pairs of scores have one above this
+_FURTHEST = 30  # points between the two scores of a position at most
+
+
+class Plan(NamedTuple):
+    """What is measured: see :func:`calibration`."""
+
+    agent: str
+    pairs: int
+    games: int
+    positions: int
+    deals: int
+    seed: int
+
+
+class AtScores(NamedTuple):
+    """The dealer's chance to win from a pair of scores."""
+
+    dealer: int
+    pone: int
+    stated: float
+    stated_error: float
+    """Standard error of the win table."""
+    played: float
+    """The share of the games that it won, less luck."""
+    played_error: float
+    """Its standard error."""
+
+
+class OfDiscards(NamedTuple):
+    """A position, and what its best discard, its second best and its fourth best come to."""
+
+    cards: tuple[int, ...]
+    is_dealer: bool
+    own: int
+    opponents: int
+    discards: tuple[int, ...]
+    """In the order of :data:`crib_env.exact.discard_statistics.PLACES`."""
+    stated: tuple[float, ...]
+    played: tuple[float, ...]
+    errors: tuple[float, ...]
+    """Standard errors of what the second and the fourth lose, as played."""
+
+
+class Calibration(NamedTuple):
+    """Everything measured so far."""
+
+    plan: Plan
+    scores: tuple[AtScores, ...]
+    discards: tuple[OfDiscards, ...]
+
+    @classmethod
+    def of(cls, plan: Plan, path: Path) -> Calibration:
+        """What a file has of this plan; nothing if there is no such file.
+
+        Raises:
+            ValueError: it is not of this plan, or damaged.
+        """
+        if not path.exists():
+            return cls(plan, (), ())
+        found = read_json(path, f"{path} is not a calibration", partial(typed, kind=cls))
+        if found.plan != plan:
+            raise ValueError(f"{path} has {found.plan}, not {plan}: give another file")
+        return found
+
+
+def losses(rows: Sequence[OfDiscards], band: tuple[int, int], rank: int) -> tuple[np.ndarray, np.ndarray]:
+    """What the second (``rank`` 0) or the fourth discard (1) loses where the higher score is in a band, as stated (P,)
+    and as played (P,)."""
+    some = [row for row in rows if band[0] <= max(row.own, row.opponents) <= band[1]]
+    stated, played = np.array([row.stated for row in some]), np.array([row.played for row in some])
+    return stated[:, 0] - stated[:, 1 + rank], played[:, 0] - played[:, 1 + rank]
 
 
 class Estimate(NamedTuple):
@@ -34,93 +120,180 @@ class Estimate(NamedTuple):
     value: float
     half_width: float
 
-
-class AgreementOfScores(NamedTuple):
-    """Over pairs of scores."""
-
-    rms: float
-    """Root of the mean square of played less stated."""
-    furthest: float
-    covered: float
-    """Share of the pairs whose difference is within the 95 % interval of the statement and the games together."""
+    def text(self, scale: float, digits: int) -> str:
+        """As in "0.99 ± 0.04"."""
+        return f"{scale * self.value:.{digits}f} ± {scale * self.half_width:.{digits}f}"
 
 
-class AgreementOfLosses(NamedTuple):
-    """Over the positions of a band: what a discard loses against the best, in chance to win."""
-
-    slope: Estimate
-    """Of the loss as played, by the loss as stated."""
-    difference: Estimate
-    """The mean of the loss as stated less as played."""
-    positions: int
-
-
-def agreement_of_scores(rows: Sequence[AtScores]) -> AgreementOfScores:
-    """Of pairs of scores."""
+def agreement_of_scores(rows: Sequence[AtScores]) -> tuple[float, float, float]:
+    """Of played less stated: root of the mean square, the most, and the share within the 95 % interval of both."""
     _, _, stated, error, played, played_error = np.array(rows).T
     off, within = np.abs(played - stated), Z * np.hypot(error, played_error)
-    return AgreementOfScores(float(np.sqrt((off**2).mean())), float(off.max()), float((off <= within).mean()))
+    return float(np.sqrt((off**2).mean())), float(off.max()), float((off <= within).mean())
 
 
-def losses(rows: Sequence[OfDiscards], rank: int) -> tuple[np.ndarray, np.ndarray]:
-    """What the second (``rank`` 0) or the fourth discard (1) loses, as stated (P,) and as played (P,)."""
-    stated, played = np.array([row.stated for row in rows]), np.array([row.played for row in rows])
-    return stated[:, 0] - stated[:, 1 + rank], played[:, 0] - played[:, 1 + rank]
+def agreement_of_losses(stated: np.ndarray, played: np.ndarray) -> tuple[Estimate, Estimate]:
+    """Of losses (P,): the slope of the played by the stated, and the mean of stated less played.
 
-
-def in_band(rows: Sequence[OfDiscards], band: tuple[int, int]) -> list[OfDiscards]:
-    """The positions whose higher score is in a band."""
-    return [row for row in rows if band[0] <= max(row.own, row.opponents) <= band[1]]
-
-
-def agreement_of_losses(stated: np.ndarray, played: np.ndarray) -> AgreementOfLosses:
-    """Of losses (P,), by least squares; the interval of the slope allows for noise that differs between positions.
-
-    Raises:
-        ValueError: there are fewer than three.
+    By least squares; the interval of the slope allows for noise that differs between positions.
     """
-    n = len(stated)
-    if n < 3:
-        raise ValueError(f"{n} positions are too few: give at least 3")
-    about = stated - stated.mean()
+    n, about, differs = len(stated), stated - stated.mean(), stated - played
     spread = about @ about
     slope = about @ played / spread
     left = played - played.mean() - slope * about
     error = np.sqrt((about**2 * left**2).sum()) / spread * np.sqrt(n / (n - 2))
-    differs = stated - played
-    return AgreementOfLosses(
+    return (
         Estimate(float(slope), float(student_quantile(n - 2) * error)),
         Estimate(float(differs.mean()), half_width(mean_interval(differs))),
-        n,
     )
-
-
-def each_band(rows: Sequence[OfDiscards]) -> dict[tuple[tuple[int, int], int], AgreementOfLosses]:
-    """The agreement by band and by discard (0 the second, 1 the fourth)."""
-    return {
-        (band, rank): agreement_of_losses(*losses(in_band(rows, band), rank))
-        for band in BANDS
-        for rank in range(len(RANKS))
-    }
 
 
 def print_agreement(found: Calibration) -> None:
     """Prints how stated agrees with played; differences are in percentage points."""
-    at = agreement_of_scores(found.scores)
+    rms, most, covered = agreement_of_scores(found.scores)
     console.print(
-        f"At {found.plan.pairs} pairs of scores the win table is {100 * at.rms:.2f} % points off (root of the mean "
-        f"square), and {100 * at.furthest:.2f} at most; {at.covered:.0%} are within their 95 % interval."
+        f"At {found.plan.pairs} pairs of scores the win table is {100 * rms:.2f} % points off (root of the mean "
+        f"square), and {100 * most:.2f} at most; {covered:.0%} are within their 95 % interval."
     )
-    rows = [
-        (f"{low} to {high}", ("second", "fourth")[rank], _text(of.slope, 1, 3), _text(of.difference), f"{of.positions}")
-        for ((low, high), rank), of in each_band(found.discards).items()
-    ]
+    rows = []
+    for low, high in BANDS:
+        for rank, name in enumerate(DISCARDS):
+            stated, played = losses(found.discards, (low, high), rank)
+            slope, difference = agreement_of_losses(stated, played)
+            rows.append((f"{low} to {high}", name, slope.text(1, 3), difference.text(100, 2), f"{len(stated)}"))
     header = ["higher score", "discard", "slope", "stated less played", "positions"]
     console.print(table_of("what a discard loses, stated and played", header, rows, words=2))
 
 
-def _text(estimate: Estimate, scale: float = 100, digits: int = 2) -> str:
-    return f"{scale * estimate.value:.{digits}f} ± {scale * estimate.half_width:.{digits}f}"
+def draw_scores(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Pairs of scores (n, 2), the dealer's first, without repetition."""
+    dealer, pone = np.divmod(np.arange(WIN * WIN), WIN)
+    pairs, is_near = np.stack([dealer, pone], axis=1), np.maximum(dealer, pone) > _NEAR
+    near = -(-2 * n // 3)
+    drawn = [rng.choice(np.flatnonzero(kind), size, False) for kind, size in ((is_near, near), (~is_near, n - near))]
+    return pairs[np.concatenate(drawn)]
+
+
+def games_from(agent: Agent, scores: np.ndarray, seeds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Games (n,) of an agent against itself, from each of C pairs of scores, the dealer's first.
+
+    The same cards are dealt at all pairs, so that an agent that searches values them together.
+
+    Returns:
+        (n, C, 2) int64 scores at the end, and (n, C, 3) float64 the dealer's luck
+        (:mod:`crib_env.evaluate.skill.luck.variates`).
+    """
+    n, width = len(seeds), len(scores)
+    batch = GameBatch(np.repeat(seeds, width), first_dealer=0)
+    batch.games["scores"] = batch.games["start_scores"] = np.tile(scores, (n, 1))
+    meter = LuckMeter(batch.games, by_coin=False)
+    while len(rows := batch.acting()):
+        batch.step(rows, agent.act(batch.views(rows)))
+        meter.note(rows)
+    ends = batch.games["scores"].astype(np.int64)
+    return ends.reshape(n, width, 2), meter.luck.sum(axis=1).reshape(n, width, -1)
+
+
+def dealer_wins(ends: np.ndarray, luck: np.ndarray) -> np.ndarray:
+    """(C, 2) float64 of :func:`games_from`: the dealer's win rate less luck, and its standard error, a part of Wilson's
+    interval."""
+    rates = np.empty((ends.shape[1], 2))
+    for k in range(len(rates)):
+        won = results(ends[:, k])
+        rates[k, 0], interval = rate_less_luck(won[:, WINS], less_luck(won, luck[:, k])[:, WINS])
+        rates[k, 1] = half_width(interval) / Z
+    return rates
+
+
+class Positions(NamedTuple):
+    """P positions before a discard."""
+
+    sixes: np.ndarray
+    """(P, 6) int64 sorted cards."""
+    is_dealer: np.ndarray
+    """(P,) bool."""
+    scores: np.ndarray
+    """(P, 2) int64 own score and the opponent's."""
+
+
+def draw_positions(rng: np.random.Generator, n: int, lowest: int, highest: int) -> Positions:
+    """Random positions, the higher of the two scores from ``lowest`` to ``highest``, the other at most 30 below it."""
+    sixes = np.sort(np.stack([rng.choice(52, 6, replace=False) for _ in range(n)]), axis=1)
+    higher = rng.integers(lowest, highest + 1, n)
+    lower = rng.integers(np.maximum(higher - _FURTHEST, 0), higher + 1)
+    scores = np.stack([higher, lower], axis=1)
+    swapped = rng.random(n) < 0.5
+    scores[swapped] = scores[swapped, ::-1]
+    return Positions(sixes, rng.random(n) < 0.5, scores)
+
+
+def stated_chances(position: Positions) -> np.ndarray:
+    """(15,) the chance to win after each discard of one position, by the analysis."""
+    zero = np.zeros(1, np.int64)
+    values: np.ndarray = ExpertAgent().discard_values(views_of(before_discards(*position), zero, zero, zero))[0]
+    return values
+
+
+def play_discards(
+    agent: Agent, position: Positions, discards: np.ndarray, deals: int, rng: np.random.Generator
+) -> np.ndarray:
+    """What each of K discards comes to in one position, (deals, K): 1 for a win in the deal, or the chance after it.
+
+    All discards meet the same cards of the opponent and the same starters.
+
+    Args:
+        agent: plays everything but the discard, in both seats.
+        discards: (K,) numbers of discards, in the order of ``PLACES``.
+        rng: deals the cards that the player does not see.
+    """
+    six, is_dealer, scores = position.sixes[0], bool(position.is_dealer[0]), position.scores
+    rest = np.setdiff1d(np.arange(52), six)
+    hidden = np.stack([rng.permutation(rest)[:7] for _ in range(deals)])
+    n, k = deals * len(discards), len(discards)
+    cards = np.concatenate([np.tile(six, (n, 1)), np.repeat(hidden, k, axis=0)], axis=1)
+    batch = GameBatch(np.repeat(streams(int(rng.integers(2**32)), deals), k), episode="deal")
+    begin_all(batch.games, cards, np.full(n, 0 if is_dealer else 1), np.repeat(scores, n, axis=0), DEAL_EPISODE)
+    play_after_discards(agent, batch, np.zeros(n, np.int64), np.tile(six[PLACES[discards]], (deals, 1)))
+    table = standard_win_table().win_probability.astype(float)
+    ends = batch.games["scores"].tolist()
+    return np.array([chance_after_deal(*pair, is_dealer, table) for pair in ends]).reshape(deals, k)
+
+
+def _at_scores(plan: Plan, pairs: np.ndarray, start: int, pool: ThreadPoolExecutor) -> list[AtScores]:
+    """The next pairs of scores from ``start`` on."""
+    some, table = pairs[start : start + _PAIRS_AT_ONCE], standard_win_table()
+    seeds = np.array_split(streams(plan.seed + 1 + start, plan.games), -(-plan.games // _GAMES_AT_ONCE))
+    games = list(pool.map(lambda part: games_from(make_agent(plan.agent), some, part), seeds))
+    played = dealer_wins(*(np.concatenate(part) for part in zip(*games)))
+    stated = np.stack([values[tuple(some.T)] for values in (table.win_probability, table.win_error)], axis=1)
+    return [AtScores(*map(int, pair), *map(float, row)) for pair, row in zip(some, np.hstack([stated, played]))]
+
+
+def _of_discards(plan: Plan, number: int, pool: ThreadPoolExecutor) -> OfDiscards:
+    band, place = divmod(number, plan.positions)
+    rng = np.random.default_rng([plan.seed, 1, band, place])
+    position = draw_positions(rng, 1, *BANDS[band])
+    stated = stated_chances(position)
+    discards = stated.argsort(kind="stable")[::-1][[0, *_RANKS]]
+    sizes = np.diff(np.linspace(0, plan.deals, 1 + -(-plan.deals // _DEALS_AT_ONCE)).astype(int)).tolist()
+    seeds = rng.integers(2**32, size=len(sizes)).tolist()
+
+    def play(n: int, seed: int) -> np.ndarray:
+        return play_discards(make_agent(plan.agent), position, discards, n, np.random.default_rng(seed))
+
+    played = np.concatenate(list(pool.map(play, sizes, seeds)))
+    lost = played[:, :1] - played[:, 1:]
+    own, opponents = position.scores[0].tolist()
+    return OfDiscards(
+        tuple(position.sixes[0].tolist()),
+        bool(position.is_dealer[0]),
+        own,
+        opponents,
+        tuple(discards.tolist()),
+        tuple(stated[discards].tolist()),
+        tuple(played.mean(axis=0).tolist()),
+        tuple((lost.std(axis=0, ddof=1) / np.sqrt(plan.deals)).tolist()),
+    )
 
 
 def calibration(
@@ -153,12 +326,19 @@ def calibration(
     check_outputs(path)
     make_agent(agent)
     plan = Plan(agent, pairs, games, positions, deals, seed)
-    found = Calibration.of(plan, path)
-    with advancing("played", pairs + positions * len(BANDS)) as on_progress:
-        on_progress(found.parts())
-        for more in calibrate(plan, path, threads):
-            on_progress(more.parts() - found.parts())
-            found = more
+    found, n_positions = Calibration.of(plan, path), positions * len(BANDS)
+    drawn = draw_scores(np.random.default_rng([seed, 0]), pairs)
+    with advancing("played", pairs + n_positions) as on_progress, ThreadPoolExecutor(threads) as pool:
+        on_progress(len(found.scores) + len(found.discards))
+        while len(found.scores) < pairs or len(found.discards) < n_positions:
+            at_scores, of_discards = found.scores, found.discards
+            if len(at_scores) < pairs:
+                at_scores = (*at_scores, *_at_scores(plan, drawn, len(at_scores), pool))
+            else:
+                of_discards = (*of_discards, _of_discards(plan, len(of_discards), pool))
+            on_progress(len(at_scores) + len(of_discards) - len(found.scores) - len(found.discards))
+            found = Calibration(plan, at_scores, of_discards)
+            write_json(path, found)
     print_agreement(found)
 
 

@@ -1,9 +1,15 @@
 """The table behind luck-adjusted results: exact means of the values of twelve cards, and expected results by score.
 
 A hand depends only on the six cards it comes from, so its mean is that over the 46 starters. Crib and play depend on
-the cards of both players: their means are sums over all pairs of disjoint hands.
+the cards of both players: their means are sums over all 190,694,571,801,880 pairs of disjoint hands, without visiting
+each. A hand has weights on a few numbered features, such as the ranks it discards. A table holds a value for each pair
+of features. The sum follows by inclusion and exclusion over the cards S that both hands hold::
 
-Expected results are solved from deals that an agent played against itself, as :mod:`crib_env.evaluate.makers.endings`
+    sum over S of (-1)^|S| * (features of all first hands with S) * table * (features of all second hands with S)
+
+Sets S that differ only in suits give the same term, so one set of each class is enough.
+
+Expected results are solved from deals that an agent played against itself, as :mod:`crib_env.evaluate.makers.win_table`
 solves the win table, for three results at once. At each pair of scores the result after the deal is also regressed on
 the values of the twelve cards (:func:`crib_env.evaluate.skill.luck.usual_deal.value_cards`). Least squares gives the
 slopes that turn luck in points into luck in results. A bad table would remove less noise, but it cannot cause bias.
@@ -11,8 +17,9 @@ slopes that turn luck in points into luck in results. A bad table would remove l
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
+from math import comb
 from typing import Annotated
 
 import numpy as np
@@ -24,8 +31,7 @@ from crib_env.evaluate.command_line import AgentOption, File
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run
-from crib_env.evaluate.makers.disjoint_hands import N_DISJOINT, disjoint_total
-from crib_env.evaluate.makers.played_deals import points_of, score_after
+from crib_env.evaluate.makers.late_deals import points_of, score_after
 from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.ranges import MOST_GAMES, Range, Seed
 from crib_env.evaluate.skill.luck.table import RESULTS, LuckTable, result_after
@@ -42,8 +48,159 @@ from crib_env.evaluate.skill.luck.usual_deal import (
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, class_sizes, representatives
 from crib_env.exact.discard_means import STARTERS, hand_total
 from crib_env.hands import FOUR_MASKS, FOURS, HANDS, N_FOURS, PAIR_NUMBER, hand_number, hand_of_mask
-from crib_env.kernels import cards_in, kernel, mask_of, streams
+from crib_env.kernels import bit, cards_in, kernel, lowest, mask_of, popcount, streams
+from crib_env.scoring import SUIT
 from crib_env.tables.outlook import DiscardValues, standard_values
+
+N_DISJOINT = N_DEALS * comb(46, 6)
+"""Ordered pairs of disjoint six-card hands."""
+
+_HELD = 6
+# Ways to choose k of n cards; the number of a set of cards is the sum of comb(card, place), places from 1.
+_COMB = np.array([[comb(n, k) for k in range(_HELD + 1)] for n in range(53)], np.int64)
+
+
+@kernel
+def _number(cards):
+    """The number of a set of six cards (a mask) among all of them."""
+    number, place = np.int64(0), 1
+    while cards:
+        number += _COMB[lowest(cards), place]
+        cards &= cards - 1
+        place += 1
+    return number
+
+
+@kernel
+def _in_order(cards):
+    """The same cards (a mask) with suits renamed so that their rank masks descend."""
+    suits = np.empty(4, np.int64)
+    for suit in range(4):
+        suits[suit] = (cards >> (13 * suit)) & SUIT
+    for k in range(1, 4):
+        for j in range(k, 0, -1):
+            if suits[j] > suits[j - 1]:
+                suits[j], suits[j - 1] = suits[j - 1], suits[j]
+    return suits[0] | suits[1] << 13 | suits[2] << 26 | suits[3] << 39
+
+
+@kernel
+def _next_choice(places, n):
+    """Moves on to the next ascending set of places below ``n``; returns whether there is one."""
+    k = len(places)
+    for i in range(k - 1, -1, -1):
+        if places[i] < n - k + i:
+            places[i] += 1
+            for j in range(i + 1, k):
+                places[j] = places[j - 1] + 1
+            return True
+    return False
+
+
+@kernel
+def _fill_classes(masks, out):
+    """The class of each of the 20,358,520 hands, by its number."""
+    places = np.arange(_HELD)
+    while True:
+        six = np.int64(0)
+        for place in places:
+            six |= bit(place)
+        out[_number(six)] = np.searchsorted(masks, _in_order(six))
+        if not _next_choice(places, 52):
+            return
+
+
+@cache
+def _classes() -> np.ndarray:
+    """(20358520,) int32, see :func:`_fill_classes`; takes some seconds and 80 MB."""
+    out = np.empty(N_DEALS, np.int32)
+    _fill_classes(representatives(), out)
+    return out
+
+
+@kernel
+def _add_holders(shared, classes, features, weights, totals, met):
+    """Adds the weights of all hands that hold the ``shared`` cards to ``totals``; returns how many features occur."""
+    others, n, k = np.empty(52, np.int64), 0, _HELD - popcount(shared)
+    for card in range(52):
+        if not (shared >> card) & 1:
+            others[n] = card
+            n += 1
+    places, n_met = np.arange(k), 0
+    while True:
+        six = shared
+        for place in places:
+            six |= bit(others[place])
+        hand = classes[_number(six)]
+        for j in range(features.shape[1]):
+            weight = np.int64(weights[hand, j])
+            if weight:
+                feature = features[hand, j]
+                if totals[feature] == 0:
+                    met[n_met] = feature
+                    n_met += 1
+                totals[feature] += weight
+        if not _next_choice(places, n):
+            return n_met
+
+
+@kernel
+def _sum(size, classes, first, first_weights, second, second_weights, table):
+    """The sum over shared sets of one size, by classes of suits."""
+    ones, twos = np.zeros(table.shape[0], np.int64), np.zeros(table.shape[1], np.int64)
+    met_ones, met_twos = np.empty(table.shape[0], np.int64), np.empty(table.shape[1], np.int64)
+    places, total = np.arange(size), np.int64(0)
+    while True:
+        shared = np.int64(0)
+        for place in places:
+            shared |= bit(place)
+        if _in_order(shared) == shared:
+            n = _add_holders(shared, classes, first, first_weights, ones, met_ones)
+            m = _add_holders(shared, classes, second, second_weights, twos, met_twos)
+            here = np.int64(0)
+            for i in range(n):
+                row = np.int64(0)
+                for j in range(m):
+                    row += twos[met_twos[j]] * table[met_ones[i], met_twos[j]]
+                here += row * ones[met_ones[i]]
+            total += here * _renamings(shared)
+            for i in range(n):
+                ones[met_ones[i]] = 0
+            for j in range(m):
+                twos[met_twos[j]] = 0
+        if not _next_choice(places, 52):
+            return total
+
+
+@kernel
+def _renamings(cards):
+    """How many different sets of cards result from renaming the suits of these, whose suits are in order."""
+    ways, alike = 24, 1
+    for suit in range(1, 4):
+        same = (cards >> (13 * suit)) & SUIT == (cards >> (13 * suit - 13)) & SUIT
+        alike = alike + 1 if same else 1
+        ways //= alike
+    return ways
+
+
+def disjoint_total(
+    first: np.ndarray, first_weights: np.ndarray, second: np.ndarray, second_weights: np.ndarray, table: np.ndarray
+) -> int:
+    """The sum of ``weight * weight * table[feature, feature]`` over all pairs of disjoint hands and their features.
+
+    Args:
+        first: (962988, F) features of the first hand, by class (:mod:`crib_env.exact.deal_classes`).
+        first_weights: (962988, F) whole numbers from 0; features of weight 0 are ignored.
+        second, second_weights: the same for the second hand.
+        table: (P, Q) whole numbers: the value for a feature of the first hand and one of the second.
+    """
+    hands = [np.ascontiguousarray(array, np.int64) for array in (first, first_weights, second, second_weights)]
+    values = np.ascontiguousarray(table, np.int64)
+    total = 0
+    for size in range(_HELD + 1):
+        total += (-1) ** size * int(_sum(size, _classes(), *hands, values))
+    return total
+
 
 LEAST_DEALS = 100
 _ROWS = 20  # number of pone's hands in a step
@@ -86,21 +243,17 @@ def _crib_table() -> np.ndarray:
     return of_hand[hand_number(four)]
 
 
-def exact_means(values: DiscardValues, on_progress: Callable[[int], None] = lambda done: None) -> list[Fraction]:
-    """The mean over all deals of each of ``PARTS``, in points; takes some minutes.
-
-    Args:
-        on_progress: called with the number of further steps done, of :func:`steps_of_means` in all.
-    """
+def exact_means(values: DiscardValues) -> list[Fraction]:
+    """The mean over all deals of each of ``PARTS``, in points; takes some minutes."""
     sixes, sizes = representatives(), class_sizes()
     kept, discarded, weights, hands = (np.zeros((2, N_CLASSES, 2), np.int64) for _ in range(4))
     for role in (PONE, DEALER):
         _choose(sixes, role, values, kept[role], discarded[role], weights[role], hands[role])
-        on_progress(1)
     play = np.zeros((N_FOURS, N_FOURS, 2), np.int64)
-    for first in range(0, N_FOURS, _ROWS):
-        _play_all(new_scratch(), first, play[first : first + _ROWS])
-        on_progress(1)
+    with advancing("plays", N_FOURS) as on_progress:
+        for first in range(0, N_FOURS, _ROWS):
+            _play_all(new_scratch(), first, play[first : first + _ROWS])
+            on_progress(_ROWS)
 
     def hand(role: int) -> Fraction:
         total = int(((hands[role] * weights[role]).sum(axis=1) * sizes).sum())
@@ -108,7 +261,6 @@ def exact_means(values: DiscardValues, on_progress: Callable[[int], None] = lamb
 
     def disjoint(features: np.ndarray, table: np.ndarray, scale: int) -> Fraction:
         total = disjoint_total(features[PONE], weights[PONE], features[DEALER], weights[DEALER], table)
-        on_progress(1)
         return Fraction(total, SHARES * SHARES * scale * N_DISJOINT)
 
     heels = Fraction(2 * 4, 52)
@@ -119,11 +271,6 @@ def exact_means(values: DiscardValues, on_progress: Callable[[int], None] = lamb
         disjoint(kept, play[..., PONE], PLAYS),
         disjoint(kept, play[..., DEALER], PLAYS),
     ]
-
-
-def steps_of_means() -> int:
-    """How many steps :func:`exact_means` takes."""
-    return 2 + N_FOURS // _ROWS + 3
 
 
 @kernel
@@ -212,8 +359,7 @@ def luck(
     """
     check_outputs(path)
     player, values = make_agent(agent), standard_values()
-    with advancing("exact means", steps_of_means()) as on_progress:
-        means = exact_means(values, on_progress)
+    means = exact_means(values)
     solve_luck_table(player, deals, seed, np.array(means, np.float64), values).save(path)
     about = ", ".join(f"{part} {float(mean):.6f}" for part, mean in zip(PARTS, means))
     console.print(f"{path}: {about}", soft_wrap=True)

@@ -16,8 +16,7 @@ from crib_env.evaluate.commands.solve import PEGGING_GAME
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run
-from crib_env.evaluate.makers.endgames import make_endgames
-from crib_env.evaluate.progress import progress_bar
+from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.ranges import Threads
 from crib_env.evaluate.skill.positions import NO_CARD, before_discards
 from crib_env.evaluate.skill.suite import discards, play
@@ -33,7 +32,7 @@ _SPREAD = 60  # of scores, as in Lang (2018)
 _AT_ONCE = 1_000
 
 
-def make_discards(threads: int, on_progress: Callable[[int, int], None]) -> discards.Discards:
+def make_discards(threads: int, on_progress: Callable[[int], None]) -> discards.Discards:
     """The discards of this version."""
     games = GameBatch(streams(SEED, discards.N), start_spread=_SPREAD).games
     sixes, deals = np.sort(games["cards"][:, :6], axis=1), games["dealer"] == 0
@@ -43,7 +42,7 @@ def make_discards(threads: int, on_progress: Callable[[int, int], None]) -> disc
         part = before_discards(sixes[rows].astype(np.int64), deals[rows], scores[rows])
         views = views_of(part, np.arange(len(part)), np.zeros(len(part), np.int64), np.arange(len(part)))
         best[rows] = analyst.discard_values(views).argmax(axis=1)
-        on_progress(start + len(part), discards.N)
+        on_progress(len(part))
     sixes, deals, scores = (array.astype(np.int8) for array in (sixes, deals, scores))
     return discards.Discards(sixes, deals, scores, best, np.array(discards.hashes_of_tables()))
 
@@ -56,12 +55,12 @@ class _Choice(NamedTuple):
     laid: list[int]
 
 
-def make_play(solver: PlaySolver, on_progress: Callable[[int, int], None]) -> play.Play:
+def make_play(solver: PlaySolver, on_progress: Callable[[int], None]) -> play.Play:
     """One choice of each of 10,000 deals between two players of an equilibrium.
 
     Args:
         solver: has solved the pegging game.
-        on_progress: called with how many are made, and how many there will be.
+        on_progress: called after each.
     """
     game, policy = solver.game, solver.average
     deals, dealers = np.zeros((play.N, 8), np.int8), np.zeros(play.N, np.int8)
@@ -73,7 +72,7 @@ def make_play(solver: PlaySolver, on_progress: Callable[[int, int], None]) -> pl
         choices = _choices(batch, game, policy, rng)
         chosen.append(choices[int(rng.integers(len(choices)))])
         cards[k, : len(chosen[k].laid)] = chosen[k].laid
-        on_progress(k + 1, play.N)
+        on_progress(1)
     for role in range(2):
         mine = [k for k, choice in enumerate(chosen) if choice.role == role]
         reached = Reached(*(np.array([chosen[k][column] for k in mine]) for column in range(2)))
@@ -104,7 +103,7 @@ def _choices(batch: GameBatch, game: PlayGame, policy: np.ndarray, rng: np.rando
 
 
 def suite(
-    task: Annotated[Literal["discards", "endgames", "play"], tyro.conf.Positional],
+    task: Annotated[Literal["discards", "play"], tyro.conf.Positional],
     path: File,
     solution: Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")] = None,
     threads: Threads = 2,
@@ -122,19 +121,11 @@ def suite(
         raise ValueError("--solution is for `play`, which needs it")
     if solution is not None:
         check_solution(solution, PEGGING_GAME)
-    with progress_bar() as progress:
-        bar = progress.add_task(task, total=None)
-
-        def on_progress(done: int, total: int) -> None:
-            progress.update(bar, completed=done, total=total)
-
-        made: SavedArrays
-        if task == "discards":
+    made: SavedArrays
+    with advancing(task, discards.N if solution is None else play.N) as on_progress:
+        if solution is None:
             made = make_discards(threads, on_progress)
-        elif task == "endgames":
-            made = make_endgames(on_progress)
         else:
-            assert solution is not None
             solver = PlaySolver(PlayGame(threads=threads))
             solver.load(solution, PEGGING_GAME)
             made = make_play(solver, on_progress)

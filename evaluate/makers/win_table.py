@@ -4,12 +4,18 @@ First deals are played with the shipped table, from which the table learns what 
 deals that are solved are then played by an agent that already discards by this: at 120–120 nothing else of the table
 matters, so what the table says there is what its own player does. To go on from the new table, make it the shipped one.
 
+The table follows by backward induction, from high scores to low. At each pair of scores it has the mean result of the
+deals that were played there, each result being the end of the game or the table's own value at the scores after the
+deal. Where both scores are far from the end, the points of deals from 0–0 serve. Luck is taken out without bias: the
+mean over the deals is adjusted by linear regression on numbers whose mean over all deals is known to be zero
+(:func:`variates`). This comes down to one weight for each deal.
+
 Blocks of deals are kept in ``FILE.deals`` as they are finished, so that interrupted work goes on where it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,14 +25,15 @@ import numpy as np
 
 from crib_env.agents import Agent, make_agent
 from crib_env.agents.registry import with_win_table
+from crib_env.batch import GameBatch
+from crib_env.cards import JACK
+from crib_env.engine import DEALER, PONE, WIN
 from crib_env.evaluate.command_line import AgentOption, File
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.job import Job, held
 from crib_env.evaluate.makers import run
-from crib_env.evaluate.makers.endings import PARTS, FromNothing, Played, solve_endings, variates
-from crib_env.evaluate.makers.late_play import fit_late_play, fit_plays, fit_styles
-from crib_env.evaluate.makers.played_deals import (
+from crib_env.evaluate.makers.late_deals import (
     LATE_SCORES,
     MOST_PEGS,
     LateDeals,
@@ -34,14 +41,21 @@ from crib_env.evaluate.makers.played_deals import (
     deals_at,
     explore_late,
     explore_plays,
+    fit_late_play,
+    fit_plays,
+    fit_styles,
     points_of,
-    scores_about,
-    scores_from,
+    score_after,
 )
 from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.ranges import Amount, Seed, Threads
+from crib_env.evaluate.skill.luck.table import standard_luck_table
+from crib_env.evaluate.skill.luck.usual_deal import PARTS as PARTS_OF_LUCK
+from crib_env.evaluate.skill.luck.usual_deal import UNSEEN, new_scratch, usual_discards, value_cards
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
-from crib_env.kernels import streams
+from crib_env.kernels import kernel, mask_of, streams
+from crib_env.scoring import show_points
+from crib_env.tables.deal_chances import ENDINGS, MATCH_POINTS, ending_of
 from crib_env.tables.outlook import outlook_of
 from crib_env.tables.shipped import LATE, WinTable, as_from_nothing, standard_win_table
 
@@ -67,6 +81,8 @@ _KINDS = {
     "plays": _Kind(10, 20_000),
     "late": _Kind(2 / 3, 200),
 }
+PARTS = 20
+"""The deals are also solved in this many parts, whose spread gives the standard errors."""
 LEAST_DEALS = 30 * PARTS
 _BLOCK, _VERSION = "block of deals", 1
 
@@ -88,10 +104,6 @@ class Plan(Job):
         n, size = round(self.deals * _KINDS[kind].share), _KINDS[kind].block
         return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
-    def steps(self) -> int:
-        """Blocks of deals and solutions."""
-        return sum(len(self.blocks(kind)) for kind in _KINDS) + 1 + PARTS
-
 
 def win_table(
     path: File, agent: AgentOption = "best", deals: Amount = 60_000, seed: Seed = 0, threads: Threads = 2
@@ -110,8 +122,7 @@ def win_table(
         raise ValueError(f"deals={deals} is not allowed: give at least {LEAST_DEALS}")
     make_agent(agent)
     plan = Plan(agent, deals, seed)
-    with advancing(f"deals of {agent}", plan.steps()) as on_progress:
-        made = make_win_table(plan, path.with_name(f"{path.name}.deals"), threads, on_progress)
+    made = make_win_table(plan, path.with_name(f"{path.name}.deals"), threads)
     made.save(path)
     near = 1.96 * made.win_error[NEAR:, NEAR:]
     console.print(
@@ -121,61 +132,67 @@ def win_table(
     )
 
 
-def make_win_table(
-    plan: Plan, folder: Path, threads: int, on_progress: Callable[[int], None] = lambda done: None
-) -> WinTable:
+def make_win_table(plan: Plan, folder: Path, threads: int) -> WinTable:
     """Makes a win table.
 
     Args:
         folder: keeps finished blocks of deals; deals with another plan's agent or seed are refused.
         threads: how many blocks are played side by side; the table does not depend on it.
-        on_progress: called with further steps, of :meth:`Plan.steps` in all.
 
     Raises:
         ValueError: the folder has deals of another plan, or a file in it is damaged.
     """
     plan.begin_or_go_on(folder)
     with held(folder):
-        explored = _Deals(plan, folder, plan.agent, threads, on_progress)
+        explored = _Blocks(plan, folder, plan.agent, threads)
         late, known = explored.late(), fit_plays(explored.plays())
         before = replace(standard_win_table(), agent=plan.agent, deals=plan.deals, **known)
         of_discards = folder / "discards.npz"
         between = _fitted(before, late, threads)
         between.save(of_discards)
 
-        deals = _Deals(plan, folder, with_win_table(plan.agent, of_discards), threads, on_progress)
-        near = scores_from(NEAR)
-        places = {"last": scores_from(LAST), "near": near[near.min(axis=1) < LAST], "far": scores_about(NEAR)}
-        start = FromNothing(deals.played("start", None), deals.luck("start"))
-        played = [Played(at, deals.played(kind, at), deals.luck(kind)) for kind, at in places.items()]
-        return _fitted(replace(between, **solve_endings(start, played, on_progress)), late, threads)
+        deals = _Blocks(plan, folder, with_win_table(plan.agent, of_discards), threads)
+        start, *played = (
+            Played(at, deals.played(kind, at), deals.luck(kind)) for kind, at in (("start", None), *places_of().items())
+        )
+        return _fitted(replace(between, **solve_endings(start, played)), late, threads)
+
+
+def places_of() -> dict[str, np.ndarray]:
+    """At which pairs of scores (C, 2), dealer's first, deals are played, by kind."""
+    scores = np.stack(np.divmod(np.arange(WIN * WIN), WIN), axis=1)
+    least, is_near = scores.min(axis=1), (scores >= NEAR).sum(axis=1)
+    return {
+        "last": scores[least >= LAST],
+        "near": scores[(least >= NEAR) & (least < LAST)],
+        "far": scores[is_near == 1],
+    }
 
 
 def _fitted(table: WinTable, late: LateDeals, threads: int) -> WinTable:
-    """The table with what its analysis has to know of late deals (:mod:`crib_env.evaluate.makers.late_play`)."""
+    """The table with what its analysis has to know of late deals (:mod:`crib_env.evaluate.makers.late_deals`)."""
     nothing: dict[str, Any] = as_from_nothing() | {"plays": table.plays, "play_errors": table.play_errors}
     bare = replace(table, **nothing)
     styled = replace(bare, **fit_styles(late, outlook_of(bare)))
     return replace(styled, **fit_late_play(late, outlook_of(styled), threads))
 
 
-class _Deals:
+class _Blocks:
     """Deals of an agent, played in blocks that are kept in a folder."""
 
-    def __init__(self, plan: Plan, folder: Path, agent: str, threads: int, on_progress: Callable[[int], None]) -> None:
-        self._plan, self._folder, self._agent = plan, folder, agent
-        self._threads, self._on_progress = threads, on_progress
+    def __init__(self, plan: Plan, folder: Path, agent: str, threads: int) -> None:
+        self._plan, self._folder, self._agent, self._threads = plan, folder, agent, threads
 
     def luck(self, kind: str) -> np.ndarray:
-        """Of :meth:`played`: (n, …) of :func:`crib_env.evaluate.makers.endings.variates`."""
+        """Of :meth:`played`: (n, …) of :func:`variates`."""
         blocks = self._plan.blocks(kind)
         seeds = streams(self._plan.seed, blocks[-1].stop)
         with ThreadPoolExecutor(self._threads) as pool:
             return np.concatenate(list(pool.map(lambda block: variates(seeds[block]), blocks)))
 
     def played(self, kind: str, scores: np.ndarray | None) -> np.ndarray:
-        """Deals played at all scores, as :func:`crib_env.evaluate.makers.played_deals.deals_at` has them; for ``None``
-        those from 0–0, as :func:`crib_env.evaluate.makers.played_deals.points_of`."""
+        """Deals played at all scores, as :func:`crib_env.evaluate.makers.late_deals.deals_at` has them; for ``None``
+        those from 0–0, as :func:`crib_env.evaluate.makers.late_deals.points_of`."""
         columns = {"points": Column("i", (MOST_PEGS if scores is None else len(scores), 2))}
 
         def play(agent: Agent, seeds: np.ndarray) -> dict[str, np.ndarray]:
@@ -184,14 +201,14 @@ class _Deals:
         return self._in_blocks(kind, 0, columns, play)["points"]
 
     def late(self) -> LateDeals:
-        """See :func:`crib_env.evaluate.makers.played_deals.explore_late`; its deals are not those of :meth:`played`."""
+        """See :func:`crib_env.evaluate.makers.late_deals.explore_late`; its deals are not those of :meth:`played`."""
         at_scores = Column("i", (len(LATE_SCORES), 2))
         columns = {"roles": Column("i"), "sixes": Column("i", (6,)), "places": Column("i")}
         columns |= {"pegged": at_scores, "after": at_scores, "shown": at_scores}
         return LateDeals(**self._in_blocks("late", 1, columns, lambda *of: explore_late(*of)._asdict()))
 
     def plays(self) -> Plays:
-        """See :func:`crib_env.evaluate.makers.played_deals.explore_plays`; other deals than those of the others."""
+        """See :func:`crib_env.evaluate.makers.late_deals.explore_plays`; other deals than those of the others."""
         columns = {"roles": Column("i"), "hands": Column("i"), "points": Column("i", (2,))}
         return Plays(**self._in_blocks("plays", 2, columns, lambda *of: explore_plays(*of)._asdict()))
 
@@ -215,12 +232,179 @@ class _Deals:
             else:
                 found = play(make_agent(self._agent), seeds[block])
                 save_arrays(path, _BLOCK, _VERSION, found)
-            self._on_progress(1)
+            on_progress(1)
             return found
 
-        with ThreadPoolExecutor(self._threads) as pool:
+        of = advancing(f"{kind} deals of {self._agent}", len(blocks))
+        with of as on_progress, ThreadPoolExecutor(self._threads) as pool:
             parts = list(pool.map(one, blocks))
         return {name: np.concatenate([part[name] for part in parts]) for name in columns}
+
+
+_LEAST = 100
+"""Deals that a regression needs; the mean of fewer is not adjusted."""
+
+
+class Played(NamedTuple):
+    """n deals that were played at each of C pairs of scores, or from 0–0."""
+
+    scores: np.ndarray | None
+    """(C, 2) int64, of dealer and pone before the deal; ``None`` for 0–0."""
+    made: np.ndarray
+    """(n, C, 2) int8, of dealer and pone after it; from 0–0 (n, 32, 2) their points in order."""
+    luck: np.ndarray
+    """(n, …) of :func:`variates`."""
+
+    def part(self, number: int) -> Played:
+        """One of ``PARTS`` parts of the deals."""
+        return Played(self.scores, np.ascontiguousarray(self.made[number::PARTS]), self.luck[number::PARTS])
+
+
+def weights_of(luck: np.ndarray) -> np.ndarray:
+    """The weight of each deal (n,), which add up to 1, in a mean that is adjusted for luck (n, …)."""
+    n = len(luck)
+    if n < _LEAST:
+        return np.full(n, 1 / n)
+    about = luck - luck.mean(axis=0)
+    weights: np.ndarray = 1 / n - luck.mean(axis=0) @ np.linalg.solve(about.T @ about, about.T)
+    return weights
+
+
+@kernel
+def _add_end(endings, dealer, pone, weight, here):
+    """Adds what follows from these scores after a deal."""
+    if dealer < WIN and pone < WIN:
+        after = endings[pone, dealer]  # the deal passes
+        for ending in range(6):
+            here[ending] += weight * after[(ending + 3) % 6]
+    else:
+        here[ending_of(dealer, pone)] += weight
+
+
+class _Deals(NamedTuple):
+    """Deals as the kernel reads them."""
+
+    points: np.ndarray
+    weights: np.ndarray
+    after: tuple[np.ndarray, ...]
+    """Of each of the sets of deals that were played at pairs of scores."""
+    after_weights: tuple[np.ndarray, ...]
+    sets: np.ndarray
+    """(121, 121) which set has a pair of scores, -1 for none: ``points`` serve there."""
+    places: np.ndarray
+    """(121, 121) which column it has in that set."""
+
+
+@kernel
+def _solve(deals, endings):
+    """Fills ``endings`` (121, 121, 6), by dealer's and pone's score, from high scores to low."""
+    points, weights, played, played_weights, sets, places = deals
+    made = np.zeros((len(points), 2), np.int64)
+    for k in range(len(points)):
+        for peg in points[k]:
+            made[k] += peg
+    for total in range(2 * WIN - 2, -1, -1):
+        for dealer in range(max(0, total - WIN + 1), min(WIN - 1, total) + 1):
+            pone = total - dealer
+            here, which, place = endings[dealer, pone], sets[dealer, pone], places[dealer, pone]
+            if which >= 0:
+                after, after_weights = played[which], played_weights[which]
+                for k in range(len(after)):
+                    dealers, pones = np.int64(after[k, place, 0]), np.int64(after[k, place, 1])
+                    _add_end(endings, dealers, pones, after_weights[k], here)
+            else:
+                for k in range(len(points)):
+                    dealers, pones = dealer + made[k, 0], pone + made[k, 1]
+                    if dealers >= WIN or pones >= WIN:
+                        dealers, pones = score_after(points[k], np.int64(dealer), np.int64(pone))
+                    _add_end(endings, dealers, pones, weights[k], here)
+
+
+def _solved(start: Played, played: Sequence[Played]) -> np.ndarray:
+    sets, places = np.full((WIN, WIN), -1), np.zeros((WIN, WIN), np.int64)
+    for which, some in enumerate(played):
+        assert some.scores is not None
+        at = tuple(some.scores.T)
+        sets[at], places[at] = which, np.arange(len(some.scores))
+    after, after_weights = tuple(some.made for some in played), tuple(weights_of(some.luck) for some in played)
+    endings = np.zeros((WIN, WIN, len(ENDINGS)))
+    _solve(_Deals(start.made, weights_of(start.luck), after, after_weights, sets, places), endings)
+    return endings
+
+
+def solve_endings(start: Played, played: Sequence[Played]) -> dict[str, Any]:
+    """``endings`` and ``errors`` of :class:`crib_env.tables.shipped.WinTable`, as they follow from deals.
+
+    Args:
+        start: deals from 0–0, for all pairs of scores at which none were played; at least ``PARTS`` of each set.
+        played: sets of deals, each played at other pairs of scores; at least one.
+    """
+    whole = _solved(start, played)
+    with advancing("solutions", PARTS) as on_progress:
+        parts = []
+        for number in range(PARTS):
+            parts.append(_solved(start.part(number), [some.part(number) for some in played]))
+            on_progress(1)
+    each = np.stack(parts)
+    found = np.stack([each[..., :3].sum(axis=-1), each @ MATCH_POINTS], axis=-1)
+    errors = found.std(axis=0, ddof=1) / np.sqrt(PARTS)
+    chances = np.maximum(whole, 0.0)  # the adjustment may take a chance of nearly nothing below it
+    chances /= chances.sum(axis=-1, keepdims=True)
+    return {"endings": chances.astype(np.float32), "errors": errors.astype(np.float32)}
+
+
+N_VARIATES = len(PARTS_OF_LUCK) + 4
+
+
+@kernel
+def _mean_show(four, unseen, is_crib):
+    """The mean points of four cards over the starters ``unseen`` (a mask)."""
+    total = 0.0
+    for card in range(52):
+        if (unseen >> card) & 1:
+            total += show_points(four, card, is_crib)
+    return total / UNSEEN
+
+
+@kernel
+def _fill_variates(games, values, means, scratch, out):
+    pairs, weights = np.zeros((2, 2), np.int64), np.zeros(2, np.int64)
+    worth = np.zeros(len(means))
+    for n in range(len(games)):
+        cards, dealer = games[n]["cards"], np.int64(games[n]["dealer"])
+        pones_six = mask_of(cards[6 * (1 - dealer) : 6 * (1 - dealer) + 6])
+        dealers_six = mask_of(cards[6 * dealer : 6 * dealer + 6])
+        value_cards(pones_six, dealers_six, values, scratch, worth)
+        out[n, : len(worth)] = worth - means
+        usual_discards(pones_six, PONE, values, pairs[PONE], weights)
+        usual_discards(dealers_six, DEALER, values, pairs[DEALER], weights)
+        unseen = ((np.int64(1) << 52) - 1) ^ pones_six ^ dealers_six
+        starter, jacks = np.int64(cards[12]), np.int64(0)
+        for suit in range(4):
+            jacks += (unseen >> (13 * suit + JACK)) & 1
+        k = len(worth)
+        out[n, k] = (starter % 13 == JACK) - jacks / UNSEEN
+        shown = (
+            (pones_six ^ pairs[PONE, 0], False),
+            (dealers_six ^ pairs[DEALER, 0], False),
+            (pairs[PONE, 0] | pairs[DEALER, 0], True),
+        )
+        for four, is_crib in shown:
+            k += 1
+            out[n, k] = show_points(four, starter, is_crib) - _mean_show(four, unseen, is_crib)
+
+
+def variates(seeds: np.ndarray) -> np.ndarray:
+    """The luck in the cards of n deals, (n, ``N_VARIATES``): numbers whose mean over all deals is exactly zero.
+
+    First the parts of :mod:`crib_env.evaluate.skill.luck.usual_deal`, in points above their exact means; then what the
+    starter does: his heels, pone's hand, the dealer's hand and the crib, after usual discards, above their means over
+    all starters.
+    """
+    table, out = standard_luck_table(), np.empty((len(seeds), N_VARIATES))
+    games = GameBatch(seeds, episode="deal", first_dealer=0).games
+    _fill_variates(games, table.discard_values, table.means, new_scratch(), out)
+    return out
 
 
 if __name__ == "__main__":

@@ -8,9 +8,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from crib_env.evaluate.files import write_json
 from crib_env.evaluate.makers import win_table
-from crib_env.evaluate.makers.played_out import Calibration
-from crib_env.evaluate.makers.played_out import Plan as AgreementPlan
+from crib_env.evaluate.makers.calibration import Calibration
+from crib_env.evaluate.makers.calibration import Plan as AgreementPlan
 from crib_env.evaluate.matches.dataset.dataset import Dataset
 from crib_env.evaluate.matches.game_records import read_record
 from crib_env.evaluate.matches.league import League
@@ -49,7 +50,7 @@ def one_of_each_kind(tmp_path: Path) -> dict[Path, Callable[[], Any]]:
         Calibration(AgreementPlan("best", 1, 2, 1, 2, 0), (), ()),
     )
     table.begin(tmp_path / "table")
-    calibration.save(tmp_path / "calibration.json")
+    write_json(tmp_path / "calibration.json", calibration)
     game = GameSoFar("greedy", 0, None, (0, 0), ())
     saved = {
         "kept.json": asdict(game),

@@ -15,7 +15,7 @@ import pytest
 from crib_env.evaluate.__main__ import main
 from crib_env.evaluate.commands import solve
 from crib_env.evaluate.makers import luck, run, win_table
-from crib_env.evaluate.makers.endings import PARTS
+from crib_env.evaluate.makers.win_table import PARTS
 from crib_env.evaluate.skill.luck.table import standard_luck_table
 
 
@@ -30,7 +30,7 @@ if __name__ == "__main__":
     with pytest.MonkeyPatch.context() as patch:
         make_win_table_small(patch)
         patch.setattr(solve, "_SAVE_PLAY", 0)
-        patch.setattr(luck, "exact_means", lambda values, on_progress: standard_luck_table().means)
+        patch.setattr(luck, "exact_means", lambda values: standard_luck_table().means)
         makers = {"luck": luck.luck, "win_table": win_table.win_table}
         if sys.argv[1] in makers:
             run(makers[sys.argv.pop(1)])

@@ -1,8 +1,7 @@
 """Twenty endgames of the play, in each of which one rank wins for certain, and at least two others do not.
 
 A card wins for certain if the player, whatever the opponent holds and lays, can reach 121 in this deal before the
-opponent does. So the answer depends on no belief about the opponent. :mod:`crib_env.evaluate.makers.endgames` has found
-them.
+opponent does. So the answer depends on no belief about the opponent. A full search has found them.
 """
 
 from __future__ import annotations
