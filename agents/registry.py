@@ -8,9 +8,10 @@ import os
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from crib_env.files.json_text import read_json, typed
+from crib_env.files.json_text import read_json
 from crib_env.players.agent import Agent
 from crib_env.players.agent_from_text import has_setting, is_outside, make, make_outside
+from crib_env.values import typed
 
 # Imported on first use, because torch and large tables take a while. Settings are parameters of the class or method.
 _AGENTS = {

@@ -135,13 +135,14 @@ from crib_env.cards import format_cards, name_card, read_card
 from crib_env.engine import DEAL, EPISODES, EVENTS, GAME, N_EVENTS, OVER
 from crib_env.kernels import streams
 from crib_env.observation import DTYPES, N_ACTIONS, N_BOARD, OBSERVATIONS, CardSpace, observation_space, writing
-from crib_env.options import RENDER_MODES, Options, Start, check_seed, is_integer
+from crib_env.options import RENDER_MODES, Options, Start, check_seed
 from crib_env.picture.colours import LIGHT, Palette
 from crib_env.picture.drawing import Drawing
 from crib_env.picture.rendering import FPS, Renderer
 from crib_env.picture.seen import see
 from crib_env.picture.table import draw_table
 from crib_env.picture.text import write_table
+from crib_env.values import is_integer
 from crib_env.views import PlayerViews, views_of
 
 if TYPE_CHECKING:

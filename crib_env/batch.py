@@ -30,8 +30,9 @@ from crib_env.engine import (
 )
 from crib_env.kernels import bit, kernel, lowest
 from crib_env.observation import N_ACTIONS, observation_named, write_mask, write_observation, writing
-from crib_env.options import Options, Start, check_bool, is_integer
+from crib_env.options import Options, Start, check_options
 from crib_env.players.policies import NATIVE, native_card
+from crib_env.values import is_integer
 from crib_env.views import PlayerViews, views_of
 
 # The sources of points: the last axis of a tally.
@@ -193,7 +194,7 @@ class GameBatch:
                 f"seeds must be (n,) uint64, not {seeds.shape} of {seeds.dtype} (crib_env.streams makes them)"
             )
         Options(episode=episode, cards=cards, start_spread=start_spread)  # raises what is not allowed
-        check_bool("skip_forced", skip_forced)
+        check_options({"skip_forced": skip_forced})
         if not is_integer(first_id):
             raise ValueError(f"first_id={first_id!r} is not allowed: give a whole number")
         start = Start.read({"first_dealer": first_dealer, "scores": scores}, episode)

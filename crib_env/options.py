@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 
 import numpy as np
 
 from crib_env.cards import parse_cards
 from crib_env.engine import EPISODES, PEGGING_EPISODE, WIN
 from crib_env.observation import DTYPES, OBSERVATIONS
+from crib_env.values import Range, check_values, is_integer
 
 REWARDS = ("points", "win", "match")
 CARDS = (2, 3, 4)  # of each player in the pegging episode
@@ -84,28 +85,9 @@ class Options:
         return cls(**options)
 
     def __post_init__(self) -> None:
-        for name, allowed in (
-            ("episode", EPISODES),
-            ("reward", REWARDS),
-            ("observation", tuple(OBSERVATIONS)),
-            ("dtype", tuple(DTYPES)),
-            ("mask", MASKS),
-            ("illegal", ILLEGAL),
-            ("render_mode", (None, *RENDER_MODES)),
-        ):
-            value = getattr(self, name)
-            if not isinstance(value, (str, type(None))) or value not in allowed:
-                raise OptionError(f"{name}={value!r} is not allowed: choose one of {', '.join(map(repr, allowed))}")
-        check_bool("events", self.events)
-        if not is_integer(self.cards) or self.cards not in CARDS:
-            raise OptionError(f"cards={self.cards!r} is not allowed: choose one of {', '.join(map(str, CARDS))}")
+        check_options(vars(self))
         if self.cards != 4 and self.episode != EPISODES[PEGGING_EPISODE]:
             raise OptionError(f"cards={self.cards} is only for episode='pegging', not {self.episode!r}: give 4")
-        spread = self.start_spread
-        if spread is not None and (not is_integer(spread) or not 0 <= spread < WIN):
-            raise OptionError(
-                f"start_spread={spread!r} is not allowed: give None or a whole number from 0 to {WIN - 1}"
-            )
 
     @property
     def penalty(self) -> float:
@@ -117,6 +99,23 @@ class Options:
 
 
 OPTIONS = tuple(field.name for field in fields(Options))
+_one_of: Any = Literal
+_KINDS: dict[str, Any] = {
+    "episode": _one_of[EPISODES],
+    "cards": _one_of[CARDS],
+    "reward": _one_of[REWARDS],
+    "observation": _one_of[tuple(OBSERVATIONS)],
+    "dtype": _one_of[tuple(DTYPES)],
+    "mask": _one_of[MASKS],
+    "events": bool,
+    "illegal": _one_of[ILLEGAL],
+    "start_spread": Annotated[int, Range(0, WIN - 1)] | None,
+    "render_mode": _one_of[(None, *RENDER_MODES)],
+    "num_envs": Annotated[int, Range(1)],
+    "threads": Annotated[int, Range(1)],
+    "copy": bool,
+    "skip_forced": bool,
+}
 
 
 def check_names(options: Iterable[str], allowed: Iterable[str]) -> None:
@@ -130,24 +129,16 @@ def check_names(options: Iterable[str], allowed: Iterable[str]) -> None:
             raise OptionError(f"got an unexpected keyword argument {name!r}: the options are {', '.join(allowed)}")
 
 
-def check_bool(name: str, value: Any) -> None:
-    """Checks a boolean option.
+def check_options(values: Mapping[str, Any]) -> None:
+    """Checks options by name.
 
     Raises:
-        OptionError: it is neither ``True`` nor ``False``.
+        OptionError: a value is not allowed; the message names it and says what is.
     """
-    if not isinstance(value, (bool, np.bool_)):
-        raise OptionError(f"{name}={value!r} is not allowed: give True or False")
-
-
-def check_from_one(name: str, value: Any) -> None:
-    """Checks an option that counts something.
-
-    Raises:
-        OptionError: it is not a whole number from 1.
-    """
-    if not is_integer(value) or value < 1:
-        raise OptionError(f"{name}={value!r} is not allowed: give a whole number from 1")
+    try:
+        check_values(values, _KINDS)
+    except ValueError as error:
+        raise OptionError(str(error)) from None
 
 
 @dataclass(frozen=True)
@@ -246,8 +237,3 @@ def _read_deal(index: int, deal: Any, pegged: int) -> tuple[int, ...]:
         raise ValueError(f"{where} has {len(cards)} cards: a deal is {whose}")
     none = [-1] * (6 - pegged)
     return (*cards[:pegged], *none, *cards[pegged:], *none, -1) if pegged else tuple(cards)
-
-
-def is_integer(value: Any) -> bool:
-    """Whether it is an integer of Python or NumPy, and not a ``bool``."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)

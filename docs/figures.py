@@ -23,16 +23,17 @@ from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.commands.league import draw_matrix
 from crib_env.evaluate.figures import AMOUNT, BLUE, GOOD_AND_BAD, GREY, RED, new_figure
 from crib_env.evaluate.makers.calibration import BANDS, DISCARDS, Calibration, losses
+from crib_env.evaluate.makers.rules_of_thumb import discards_found, pairs_discarded
 from crib_env.evaluate.matches.game_records import GameRecord, read_records
-from crib_env.evaluate.rules_for_discards import pairs_discarded, solved
 from crib_env.evaluate.runs.learning_curves import curve_of_json, draw_curves
-from crib_env.files.json_text import read_json, typed
+from crib_env.files.json_text import read_json
 from crib_env.files.whole_file import whole_file
 from crib_env.picture.colours import LIGHT
 from crib_env.picture.rendering import to_pixels
 from crib_env.picture.seen import Table, see, stages
 from crib_env.picture.table import draw_table
 from crib_env.tables.shipped import DealValues, WinTable
+from crib_env.values import typed
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -103,7 +104,7 @@ def discards(data: Path) -> Figure:
     figure = new_figure(10, 5.6)
     figure.set_layout_engine("constrained", rect=(0, 0.04, 1, 0.94))  # room for the stamp and the title
     for role, axes in zip((DEALER, PONE), figure.subplots(1, 2)):
-        found = solved(values, load_blueprint().discards[role], role)
+        found = discards_found(values, load_blueprint().discards[role], role)
         shares = np.full((len(RANKS), len(RANKS)), np.nan)
         for row in pairs_discarded(role, found, values):
             low, high = (RANKS.index(rank) for rank in row.ranks.split())

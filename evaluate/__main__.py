@@ -15,9 +15,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-from crib_env.evaluate.command_line import choose, read
+from crib_env.evaluate.command_line import checked, choose, read
 from crib_env.evaluate.ending import reported_errors
-from crib_env.evaluate.ranges import checked
 
 PROG = "crib-env"
 ABOUT = "Two-player cribbage: matches between agents, measurements, a page to play at, training."
@@ -64,7 +63,6 @@ COMMANDS = {
     "runs": Command("runs:runs"),
     "runs curves": Command("runs:curves"),
     "benchmark": Command("benchmark:benchmark"),
-    "benchmark decisions": Command("benchmark:decisions", takes_agents=True),
 }
 GROUPS = {
     "solve": "Solves the play, or whole deals, for their equilibrium, to a stated distance from it.",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import tyro
 from rich.panel import Panel
@@ -13,7 +15,7 @@ from rich.table import Table
 
 from crib_env.engine import WIN
 from crib_env.evaluate.console import console
-from crib_env.evaluate.ranges import Amount, Games, Range, Seed, WholeNumber
+from crib_env.values import Games, Range, Seed, WholeNumber, check_values
 
 Score = Annotated[int, Range(0, WIN - 1)]
 AgentName = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="AGENT")]
@@ -28,7 +30,6 @@ SomeJson = Annotated[Path | None, tyro.conf.arg(name="json", metavar="FILE", hel
 SomeFolder = Annotated[Path | None, tyro.conf.arg(metavar="FOLDER", help_behavior_hint="")]
 SomeNumber = Annotated[WholeNumber | None, tyro.conf.arg(help_behavior_hint="")]
 SomeGames = Annotated[Games | None, tyro.conf.arg(help_behavior_hint="")]
-SomeAmount = Annotated[Amount | None, tyro.conf.arg(help_behavior_hint="")]
 SomeSeed = Annotated[Seed | None, tyro.conf.arg(help_behavior_hint="")]
 SomeExecutor = Annotated[str | None, tyro.conf.arg(metavar="NAME", help_behavior_hint="")]
 MARKERS = (tyro.conf.DisallowNone,)
@@ -63,6 +64,18 @@ def choose(
         meant = f"did you mean {' or '.join(alike)}? All: " if alike else "choose one of "
         raise ValueError(f"there is no {what} {word!r}: {meant}{', '.join(commands)}")
     return word, list(arguments[1:])
+
+
+def checked(command: Callable[..., None]) -> Callable[..., None]:
+    """A function that checks its arguments by their types first."""
+
+    @wraps(command)
+    def call(*given: Any, **named: Any) -> None:
+        arguments = inspect.signature(command).bind(*given, **named).arguments
+        check_values(arguments, get_type_hints(command, include_extras=True))
+        command(*given, **named)
+
+    return call
 
 
 def read(options: Any, prog: str, about: str, arguments: Sequence[str], **more: Any) -> Any:

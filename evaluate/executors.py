@@ -16,14 +16,16 @@ from crib_env.distribution import missing
 
 _PACKAGES = {"processes": "joblib", "ray": "ray", "dask": "distributed"}
 _CONNECTING = 10.0  # seconds
-_RETRIES = 10  # a call that ten workers in a row have not survived would end the next one, too
+_RETRIES = 10  # workers in a row that a call has not survived
 
 
 class Cluster(NamedTuple):
-    """Connected workers: what makes a ``joblib.Parallel`` of them, and its error when one is lost."""
+    """Connected workers: a backend of joblib with its options, how many, and the error when one is lost."""
 
-    parallel: Callable[[], Any]
+    backend: str
+    workers: int
     lost: type[Exception]
+    options: dict[str, Any]
 
     def each(self, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
         """Calls a function of a module with each of several tuples of arguments, which are taken as workers need them.
@@ -31,6 +33,8 @@ class Cluster(NamedTuple):
         Yields the place of a call in ``calls`` and its result, in the order in which calls finish. A call is made again
         if its worker was lost; after ten in a row comes an ``OSError``. Errors of calls are raised.
         """
+        from joblib import Parallel, parallel_config
+
         running: dict[int, tuple[Any, ...]] = {}
         following, lost = enumerate(calls), 0
 
@@ -40,7 +44,9 @@ class Cluster(NamedTuple):
                 yield _placed, (place, function, arguments), {}
 
         while True:
-            results = self.parallel()(begin(chain(list(running.items()), following)))
+            with parallel_config(self.backend, n_jobs=max(1, self.workers), max_nbytes=None, **self.options):
+                parallel = Parallel(return_as="generator_unordered", batch_size=1)
+            results = parallel(begin(chain(list(running.items()), following)))
             try:
                 for place, result in results:
                     del running[place]
@@ -83,24 +89,13 @@ def connected(executor: str, threads: int = 1) -> Iterator[Cluster]:
     name, _, address = executor.partition(":")
     with ExitStack() as opened:
         try:
-            cluster = {"processes": _processes, "ray": _ray, "dask": _dask}[name](address, threads, opened)
+            if name == "processes":
+                cluster = Cluster("loky", (os.cpu_count() or 1) // threads, BrokenExecutor, {})
+            else:
+                cluster = {"ray": _ray, "dask": _dask}[name](address, threads, opened)
         except Exception as error:
             raise ValueError(f"executor={executor!r} is not allowed: {str(error).partition(chr(10))[0]}") from None
         yield cluster
-
-
-def _cluster(backend: str, number: int, lost: type[Exception], **options: Any) -> Cluster:
-    from joblib import Parallel, parallel_config
-
-    def parallel() -> Any:
-        with parallel_config(backend, n_jobs=max(1, number), max_nbytes=None, **options):
-            return Parallel(return_as="generator_unordered", batch_size=1)
-
-    return Cluster(parallel, lost)
-
-
-def _processes(address: str, threads: int, opened: ExitStack) -> Cluster:
-    return _cluster("loky", (os.cpu_count() or 1) // threads, BrokenExecutor)
 
 
 def _ray(address: str, threads: int, opened: ExitStack) -> Cluster:
@@ -120,7 +115,7 @@ def _ray(address: str, threads: int, opened: ExitStack) -> Cluster:
     opened.enter_context(ray.init(address or "local", include_dashboard=False, logging_level="ERROR"))
     cpus = [int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
     each = {"num_cpus": min(threads, max(cpus))}  # a worker of more than any machine has would never begin
-    return _cluster("ray", sum(cpus) // each["num_cpus"], ray.exceptions.RayError, ray_remote_args=each)
+    return Cluster("ray", sum(cpus) // each["num_cpus"], ray.exceptions.RayError, {"ray_remote_args": each})
 
 
 def _dask(address: str, threads: int, opened: ExitStack) -> Cluster:
@@ -129,4 +124,5 @@ def _dask(address: str, threads: int, opened: ExitStack) -> Cluster:
     here = {} if address else {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     client = opened.enter_context(distributed.Client(address or None, timeout=_CONNECTING, **here))
     client.run(check_executor, "dask")  # a worker that cannot import this would keep joblib waiting
-    return _cluster("dask", sum(client.ncores().values()) // threads, distributed.KilledWorker, client=client)
+    workers = sum(client.ncores().values()) // threads
+    return Cluster("dask", workers, distributed.KilledWorker, {"client": client})

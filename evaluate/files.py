@@ -65,7 +65,7 @@ def write_json(path: Path, content: Any) -> None:
 
 def plain(value: Any) -> Any:
     """A value with NamedTuples and dataclasses as dictionaries, and with all that they contain; see
-    :func:`crib_env.files.json_text.typed` for the way back."""
+    :func:`crib_env.values.typed` for the way back."""
     if is_dataclass(value):
         value = {field.name: getattr(value, field.name) for field in fields(value)}
     elif hasattr(value, "_asdict"):

@@ -8,17 +8,15 @@ import shlex
 import socket
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from crib_env.agents.registry import check_names_of_file, is_outside_agent
 from crib_env.evaluate.files import plain, write_json
-from crib_env.files.json_text import read_json, typed
+from crib_env.files.json_text import read_json
 from crib_env.files.whole_file import clear_parts
 
-J = TypeVar("J", bound="Job")
 LOCK = ".lock"
 
 
@@ -31,24 +29,15 @@ class Job:
     """Where folders are made by default."""
 
     def begin(self, folder: Path | None = None) -> Path:
-        """Makes the folder of this job, by default ``FOLDERS/<time>``.
-
-        Raises:
-            ValueError: it already exists.
-        """
-        folder = new_folder(folder, self.FOLDERS)
-        write_json(folder / "config.json", self)
-        return folder
-
-    def begin_or_go_on(self, folder: Path) -> None:
-        """Makes the folder, unless it is that of this job already.
+        """Makes the folder of this job, by default ``FOLDERS/<time>``, or takes the one that it was begun in.
 
         Raises:
             ValueError: it is the folder of something else; the message names the first setting that differs.
         """
-        if not folder.exists():
-            self.begin(folder)
-            return
+        if folder is None or not folder.exists():
+            folder = new_folder(folder, self.FOLDERS)
+            write_json(folder / "config.json", self)
+            return folder
         asked = plain(self)
 
         def build(content: dict[str, Any]) -> dict[str, Any]:  # no agent is made that a file names
@@ -56,50 +45,16 @@ class Job:
                 raise ValueError(f"it has an unknown field {min(unknown)!r}")
             return {name: content[name] for name in asked}
 
-        kept = read_json(folder / "config.json", self._fault(folder), build)
+        kept = read_json(folder / "config.json", f"{folder} is not the folder of a {self.KIND}", build)
         if other := difference(kept, self):
             raise ValueError(f"{folder} was begun with {other}: give another folder, or delete this one")
-
-    @classmethod
-    def of_folder(cls: type[J], folder: Path, said: Collection[str] = ()) -> J:
-        """The job that a folder was begun for.
-
-        Args:
-            folder: made by :meth:`begin`.
-            said: agents outside this project, ``module:Class``, that the user has named; only their code may run.
-
-        Raises:
-            ValueError: it is not the folder of such a job, or names another agent outside this project; the message
-                names it.
-        """
-        file, fault = folder / "config.json", cls._fault(folder)
-        names = read_json(file, fault, lambda content: typed(content.get("agents", []), tuple[str, ...]))
-        check_names_of_file(names, said, folder)  # before any is made
-        return read_json(file, fault, lambda content: typed(content, cls))
-
-    @classmethod
-    def resumed(cls: type[J], folder: Path, agents: Collection[str], given: Mapping[str, object]) -> J:
-        """The job of ``--resume``, with which nothing else is given but agents outside this project.
-
-        Args:
-            given: other options by name; ``None``, ``False`` and empty ones are not given.
-        """
-        more = [name for name, value in given.items() if value is not None and value is not False and value != ()]
-        if not all(map(is_outside_agent, agents)):
-            more.insert(0, "agents")
-        if more:
-            raise ValueError(f"--resume takes all settings from the folder: do not give {', '.join(more)}")
-        return cls.of_folder(folder, agents)
-
-    @classmethod
-    def _fault(cls, folder: Path) -> str:
-        return f"{folder} is not the folder of a {cls.KIND}"
+        return folder
 
 
-def going_on(command: str, folder: Path, agents: Iterable[str], *more: str) -> str:
-    """The command line that goes on with a folder; it names again the agents on which a file may not decide."""
-    named = filter(is_outside_agent, agents)
-    return shlex.join(["crib-env", command, *named, "--resume", str(folder), *more])
+def again(folder: Path) -> str:
+    """The command line that goes on with the work of this one."""
+    words = sys.argv[1:]
+    return shlex.join(["crib-env", *words, *([] if str(folder) in words else ["--folder", str(folder)])])
 
 
 def difference(kept: Mapping[str, Any], asked: Any) -> str | None:

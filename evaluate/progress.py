@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Event, Thread
+from threading import RLock
 from typing import Any
 
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TimeElapsedColumn
@@ -65,10 +65,10 @@ def progress_bar() -> Progress:
 
 
 @contextmanager
-def advancing(name: str, total: float | None) -> Iterator[Callable[[int], None]]:
-    """A bar of one task; gives the function that is told of further units done."""
+def advancing(name: str, total: float | None, done: int = 0) -> Iterator[Callable[[int], None]]:
+    """A bar of one task, of which some units are done; gives the function that is told of further ones."""
     with progress_bar() as progress:
-        task = progress.add_task(name, total=total)
+        task = progress.add_task(name, total=total, completed=done)
         yield lambda done: progress.update(task, advance=done)
 
 
@@ -80,7 +80,7 @@ def say(progress: Progress, line: str) -> None:
 
 
 class ProgressLines(Progress):
-    """Progress as lines: one for each tenth of the work, and one a minute.
+    """Progress as lines: one for each tenth of the work, and at most one a minute in between.
 
     For a task within another unfinished task, only the lines once a minute are printed.
 
@@ -92,29 +92,21 @@ class ProgressLines(Progress):
         super().__init__(disable=True, console=console, speed_estimate_period=_PERIOD)
         self.prefix = f"{name}: " if name else ""
         self._tenths: dict[TaskID, int] = {}
-        self._latest: Task | None = None
         self._said_at = time.monotonic()
-        self._ended = Event()
-        self._clock = Thread(target=self._break_silence, daemon=True)
-
-    def start(self) -> None:
-        """See rich."""
-        self._clock.start()
+        self._reports = RLock()  # workers report from threads of their own
 
     def stop(self) -> None:
-        """See rich."""
-        self._ended.set()
-        self._clock.join()
+        """See rich, which would print an empty line."""
 
     def update(self, task_id: TaskID, **changes: Any) -> None:
         """See rich."""
-        with self._lock:  # workers report from threads of their own
+        with self._reports:
             super().update(task_id, **changes)
             outermost = next(task for task in self.tasks if not task.finished or task.id == task_id)
-            self._latest = task = next(task for task in self.tasks if task.id == task_id)
-            tenths = int(task.percentage // 10)
-            if task is outermost and tenths > self._tenths.get(task_id, 0):
-                self._tenths[task_id] = tenths
+            task = next(task for task in self.tasks if task.id == task_id)
+            before, self._tenths[task_id] = self._tenths.get(task_id, 0), int(task.percentage // 10)
+            is_late = time.monotonic() - self._said_at > _SILENCE
+            if is_late or (task is outermost and self._tenths[task_id] > before):
                 self._say(task)
 
     def _say(self, task: Task) -> None:
@@ -128,17 +120,6 @@ class ProgressLines(Progress):
         room = _WIDTH - len(figures) - len(": ")
         line = f"{what if len(what) <= room else what[: room - 1] + '…'}: {figures}"
         console.print(line, soft_wrap=True, highlight=False)
-
-    def _break_silence(self) -> None:
-        while not self._ended.wait(max(0.0, self._said_at + _SILENCE - time.monotonic())):
-            with self._lock:
-                if time.monotonic() - self._said_at < _SILENCE:
-                    continue
-                latest = self._latest if self._latest in self.tasks else None
-                task = latest or next(iter(self.tasks), None)
-                if task is not None:
-                    self._say(task)
-                self._said_at = time.monotonic()
 
 
 def _clock(seconds: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,6 +40,31 @@ def mean_interval(values: np.ndarray) -> tuple[float, float]:
     return float(np.mean(values)) - error, float(np.mean(values)) + error
 
 
+class Measured(NamedTuple):
+    """A figure with its 95 % interval: ``mean ± half_width``, unless ``interval`` has its ends."""
+
+    mean: float
+    half_width: float | None
+    """``None`` if the figure is exact, or not the mean of a sample."""
+    sample: int
+    """Number of positions, decisions or games behind it."""
+    interval: tuple[float, float] | None = None
+    """Of a rate, which is not in its middle."""
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Measured:
+        """The mean of independent values (N,)."""
+        low, high = mean_interval(values)
+        return cls(float(np.mean(values)), (high - low) / 2 if len(values) > 1 else None, len(values))
+
+    @classmethod
+    def percent(cls, hits: int, sample: int) -> Measured:
+        """The share of a sample in percent, with Wilson's interval."""
+        rate = 100 * hits / sample
+        low, high = (100 * end for end in wilson_interval(hits / sample, sample))
+        return cls(rate, (high - low) / 2, sample, (min(low, rate), max(high, rate)))  # rounding may leave the rate out
+
+
 def half_width(interval: tuple[float, float]) -> float:
     """Half of the length of an interval."""
     return (interval[1] - interval[0]) / 2
@@ -63,12 +89,16 @@ def rate_less_luck(pairs: np.ndarray, less_luck: np.ndarray) -> tuple[float, tup
     return rate, wilson_interval(rate, games)
 
 
+def rate_of_pairs(pairs: np.ndarray, less_luck: np.ndarray | None = None) -> tuple[float, tuple[float, float]]:
+    """A win rate and its 95 % interval, minus luck where that is given; arguments as for :func:`rate_less_luck`."""
+    if less_luck is None:
+        return float(np.mean(pairs)), paired_rate_interval(pairs)
+    return rate_less_luck(pairs, less_luck)
+
+
 def reach(pairs: np.ndarray, less_luck: np.ndarray | None = None) -> float:
     """Distance from a win rate to the farther end of its 95 % interval; arguments as for :func:`rate_less_luck`."""
-    if less_luck is None:
-        rate, (low, high) = float(np.mean(pairs)), paired_rate_interval(pairs)
-    else:
-        rate, (low, high) = rate_less_luck(pairs, less_luck)
+    rate, (low, high) = rate_of_pairs(pairs, less_luck)
     return max(high - rate, rate - low)
 
 

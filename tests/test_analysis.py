@@ -1,18 +1,16 @@
 """Recorded games, decision by decision: errors are found with their losses, and luck equals that of the match."""
 
-import io
 import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from crib_env import PlayerViews, analyse_discard, parse_cards
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import DEALER
-from crib_env.evaluate.commands.analyse import analyse_games, ladder, players_table
+from crib_env.evaluate.commands.analyse import analyse_games, players_table
 from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
@@ -20,7 +18,6 @@ from crib_env.evaluate.play.told_game import tell_game
 from crib_env.evaluate.skill.analysis.decisions import RecordedGames, analyse
 from crib_env.evaluate.skill.analysis.judges import ExpertJudge, Worth, play_judge
 from crib_env.evaluate.skill.analysis.summary import BLUNDERS, summarise_players
-from crib_env.evaluate.statistics import paired_rate_interval
 from crib_env.tables.outlook import discard_points
 from tests.helpers.refusals import refused
 
@@ -163,38 +160,6 @@ def test_a_summary_adds_up(found):
     assert sum(careless.blunders.values()) == sum(value >= 0.01 for value in lost)
     assert not any(expert.blunders.values())
     assert set(expert.blunders) == set(BLUNDERS)
-    assert careless.with_average_luck == expert.with_average_luck == {}  # one pair of games: the same cards
-
-
-@pytest.mark.parametrize("lost", [0, 1, 15])
-def test_results_with_average_luck_fit_the_player_and_are_rates(found, lost):
-    """As those of a match: where nearly every game is won, hardly any luck is subtracted, also from mirrored games."""
-    rng = np.random.default_rng(1)
-    games = []
-    for k in range(40):
-        luck = rng.normal(0, [0.2, 20, 1], (1, 3, 3))
-        scores = (100, 121) if k < lost else (121, 80)
-        names = found[0].record.players
-        for mirrored in (0, 1):
-            record = replace(
-                found[0].record,
-                game=2 * k + mirrored,
-                players=names[::-1] if mirrored else names,
-                scores=scores[::-1] if mirrored else scores,
-                deals=(f"the cards of pair {k}",),
-            )
-            games.append(found[0]._replace(record=record, luck=-luck if mirrored else luck))
-    winner, loser = summarise_players(games)
-    low, high = winner.with_average_luck["win rate"].interval
-    assert 0 <= low <= winner.with_average_luck["win rate"].mean <= high <= 1
-    plain_low, plain_high = paired_rate_interval(np.arange(40) >= lost)  # 40 samples, not 80 games
-    assert plain_high - plain_low < 1.1 * (high - low) < 1.3 * (plain_high - plain_low)
-    for result, value in winner.with_average_luck.items():
-        opposite = loser.with_average_luck[result].mean
-        assert value.mean == pytest.approx((1 if result == "win rate" else 0) - opposite, abs=1e-9)
-    shown = Console(width=120, file=io.StringIO())
-    shown.print(players_table([winner, loser], "x"))
-    assert f"{100 * winner.with_average_luck['win rate'].mean:.1f} ({100 * low:.1f} to" in shown.file.getvalue()
 
 
 def test_a_game_is_told_with_luck_and_errors(games, found):
@@ -230,10 +195,9 @@ def test_the_command(games, tmp_path, capsys):
         analyse_games(tmp_path / "none.jsonl")
 
 
-def test_many_players_are_rows_of_one_table(found):
+def test_each_player_is_a_column(found):
     players = summarise_players(found)
     assert [column.header for column in players_table(players, "x").columns][1:] == [player.name for player in players]
-    assert ladder(players, "x").row_count == 2
 
 
 class Other:

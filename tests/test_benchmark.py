@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from crib_env.evaluate.commands.benchmark import benchmark, decisions, ratios
+from crib_env.evaluate.commands.benchmark import benchmark, ratios
 from crib_env.evaluate.speed import (
     ROUNDS,
     Measurement,
@@ -85,10 +85,3 @@ def test_memory(monkeypatch):
     steps = memory_over_steps()
     assert len(steps) == 11
     assert max(steps) >= 1_010_000
-
-
-def test_decision_times_have_a_row_for_each_player(capsys):
-    decisions(("greedy", "random:seed=1"), deals=2)
-    shown = capsys.readouterr().out
-    assert "mean time of a decision, 2 deals" in shown
-    assert "random:seed=1" in shown

@@ -9,9 +9,8 @@ from crib_env.agents import make_agent
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.policy import CloneAgent
 from crib_env.evaluate.commands.dataset import dataset
-from crib_env.evaluate.matches.dataset import dataset as dataset_module
-from crib_env.evaluate.matches.dataset.dataset import read_dataset
-from crib_env.evaluate.matches.dataset.rows import action_masks
+from crib_env.evaluate.matches import dataset as dataset_module
+from crib_env.evaluate.matches.dataset import action_masks, read_dataset
 from crib_env.evaluate.progress import ProgressLines
 from crib_env.train.clone import CloneSettings, Cloning, choices_of
 from crib_env.train.loop.run import train

@@ -187,7 +187,7 @@ def test_a_misspelled_command_is_answered_with_similar_ones():
         (["dqn"], "there is no learner 'dqn': did you mean drqn or ddqn"),
         (["td", "--final-games", "7"], "final_games=7 is not allowed: give an even number of at least 2"),
         (["td", "--evaluation-games", "3"], "evaluation_games=3 is not allowed"),
-        (["td", "--hidden", "-1"], "hidden=(-1,) is not allowed"),
+        (["td", "--hidden", "-1"], "hidden=-1 is not allowed"),
         (["strategy-weights", "--start-spread", "-5"], "start_spread=-5 is not allowed: give 0 to 120"),
         (["td", "--folder", "."], "exists already: continue it with --resume, or give another"),
         (["td", "--executor", "ray"], "executor='ray' is not allowed without --seeds"),

@@ -9,11 +9,19 @@ import pytest
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.evaluate.commands.dataset import dataset
-from crib_env.evaluate.matches.dataset import dataset as dataset_module
-from crib_env.evaluate.matches.dataset.dataset import Dataset, read_dataset, read_manifest
-from crib_env.evaluate.matches.dataset.rows import Rows, action_masks, observations, play_rows, read_rows, write_rows
+from crib_env.evaluate.matches import dataset as dataset_module
+from crib_env.evaluate.matches.dataset import (
+    Dataset,
+    Rows,
+    action_masks,
+    observations,
+    play_rows,
+    read_dataset,
+    read_manifest,
+    read_rows,
+    write_rows,
+)
 from crib_env.kernels import streams
-from crib_env.tables.shipped import standard_win_table
 from tests.helpers.refusals import refused
 
 pytest.importorskip("pyarrow")
@@ -40,7 +48,6 @@ def test_rows_are_the_games():
     rows = play_rows(players(), seed=3, first=5, games=4)
     batch, at = GameBatch(streams(3, 9)[5:], first_id=5), 0
     boards, masks = observations(rows, "board"), action_masks(rows)
-    table = standard_win_table().win_probability
     for k in range(4):
         first = at
         while k in batch.acting():
@@ -52,10 +59,7 @@ def test_rows_are_the_games():
             seat = int(g["turn"])
             assert rows.player[at] == (seat + 5 + k) % 2
             assert (rows.own_score[at], rows.other_score[at]) == (g["scores"][seat], g["scores"][1 - seat])
-            if rows.place[at] == 0:  # pone, before anything has happened in the deal
-                chance = table[rows.other_score[at], rows.own_score[at]]
-                assert rows.chance[at] == pytest.approx(1 - chance)
-                assert not rows.is_dealer[at]
+            assert rows.place[at] > 0 or not rows.is_dealer[at]  # pone discards first
             batch.step(row, rows.action[at : at + 1].astype(np.int64))
             at += 1
         scores = batch.games["scores"][k].tolist()
@@ -63,7 +67,6 @@ def test_rows_are_the_games():
         winner = 0 if lead > 0 else 1
         assert (rows.won[first:at] == (rows.player[first:at] == winner)).all()
     assert at == len(rows.game)
-    assert np.isnan(rows.loss).all()
 
 
 def test_rewards_are_the_changes_of_the_lead():
@@ -77,29 +80,18 @@ def test_rewards_are_the_changes_of_the_lead():
             assert (end > 0) == rows.won[mine[0]]
 
 
-def test_losses_are_those_of_the_analysis():
-    rows = play_rows(players(), seed=1, first=0, games=1, with_losses=True)
-    known = ~np.isnan(rows.loss)
-    assert known[rows.place == 0].all()
-    assert not known[rows.place == 1].any()
-    assert (rows.loss[known] >= 0).all()
-    assert 0.01 < rows.loss[known & (rows.player == 0)].sum() < 2
-    only = play_rows(players(), seed=1, first=0, games=1)
-    assert_equal(rows._replace(loss=only.loss), only)
-
-
 def test_same_files_for_any_number_of_threads_and_after_a_stop(tmp_path, monkeypatch):
     monkeypatch.setattr(dataset_module, "GAMES_A_SHARD", 4)
     plan, manifests, told = Dataset(PLAYERS, 10, seed=2), [], []
     for name, threads in (("one", 1), ("two", 2)):
-        plan.begin_or_go_on(tmp_path / name)
+        plan.begin(tmp_path / name)
         manifests.append(plan.write(tmp_path / name, threads, told.append))
     assert manifests[0] == manifests[1] == read_manifest(tmp_path / "one")
     assert sum(told) == 20
     assert [shard.games for shard in manifests[0].shards] == [4, 4, 2]
     (tmp_path / "two" / "shards" / "00001.parquet").unlink()
     (tmp_path / "two" / "dataset.json").unlink()
-    plan.begin_or_go_on(tmp_path / "two")
+    plan.begin(tmp_path / "two")
     assert plan.write(tmp_path / "two", 1, told.append) == manifests[0]
     rows = list(read_dataset(tmp_path / "two"))
     assert sum(len(part.game) for part in rows) == manifests[0].decisions
@@ -150,7 +142,6 @@ def test_files_outside_the_folder_are_not_read(tmp_path):
         ({"seed": -1}, "seed=-1 is not allowed"),
         ({"agents": ("greedy", "nobody")}, "there is no agent 'nobody'"),
         ({"agents": ("human", "greedy")}, "cannot play many games"),
-        ({"losses": True, "minari": True}, "losses=True is not allowed with --minari"),
     ],
 )
 def test_bad_input(tmp_path, settings, message):
@@ -164,37 +155,3 @@ def test_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with refused("'datasets'"):
         dataset(tmp_path / "d", PLAYERS, games=2)
-
-
-def test_minari_reads_the_environments_episodes(tmp_path):
-    minari = pytest.importorskip("minari")
-    agents = ("careful", "random:seed=5")
-    dataset(tmp_path / "once", agents, games=5, seed=7, minari=True)
-    path = tmp_path / "once" / "cribbage" / "careful-against-random-seed-5-v0" / "data"
-    data = minari.MinariDataset(path)
-    assert data.total_episodes == 5
-    env, player = data.recover_environment(), make_agent(agents[0])
-    for k, episode in enumerate(data.iterate_episodes()):
-        observation, _ = env.reset(seed=7 + k)
-        for step, card in enumerate(episode.actions):
-            for key, value in observation.items():
-                assert (episode.observations[key][step] == value).all()
-            assert card == player.act(env.unwrapped.views())[0]
-            observation, reward, over, _, _ = env.step(card)
-            assert (reward, over) == (episode.rewards[step], episode.terminations[step])
-        assert over
-        assert (episode.observations["observation"][-1] == observation["observation"]).all()
-
-
-def test_a_stopped_minari_dataset_goes_on(tmp_path):
-    minari = pytest.importorskip("minari")
-    from crib_env.evaluate.matches.dataset.minari_episodes import write_episodes
-
-    agents = ("greedy", "random:seed=5")
-    once, told = write_episodes(tmp_path / "a", agents, 5, 0, lambda done: None), []
-    write_episodes(tmp_path / "b", agents, 2, 0, lambda done: None)
-    again = write_episodes(tmp_path / "b", agents, 5, 0, told.append)
-    assert sum(told) == 5
-    for one, other in zip(*(minari.MinariDataset(path).iterate_episodes() for path in (once, again))):
-        assert (one.actions == other.actions).all()
-        assert (one.rewards == other.rewards).all()

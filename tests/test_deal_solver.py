@@ -384,14 +384,6 @@ def whole_game():
     return PlayGame(threads=1)
 
 
-def net_of_pone(games, roots):
-    return (games["scores"][:, 0] - games["scores"][:, 1]).astype(float)
-
-
-def net_of_dealer(games, roots):
-    return -net_of_pone(games, roots)
-
-
 class HighestRanks:
     """Discards as `greedy` does and lays its highest rank, so that suits have no part in its play."""
 
@@ -409,7 +401,7 @@ def test_responders_earn_what_best_responses_in_the_engine_do(whole_game, kinds,
     """Those go through every deal of six cards of the agent, with all suits, and play each hand that it keeps; what is
     left out here is that its suits are fewer where the responder holds some."""
     agent = HighestRanks()
-    four = ask_for_discards(agent, 1 - role, (0, 0))
+    four = ask_for_discards(agent, 1 - role)
     discards = discard_policy(four, by_discards=False)
     policy = deal_policy(agent, whole_game)
     chances, play = policy.discards[1 - role], policy.play(0, 1 - role)
@@ -420,13 +412,13 @@ def test_responders_earn_what_best_responses_in_the_engine_do(whole_game, kinds,
         cards = rng.choice(52, 7, replace=False)
         six, starter = np.sort(cards[:6]), int(cards[6])
         known = int(mask_of(six)) | 1 << starter
-        held = held_hands(discards, known, None, 1, 0)
+        held = held_hands(discards, known, 1, 0)
         nonzero = held.weights.nonzero()[0]
         masks = np.empty((len(nonzero), 2, 2), np.int64)
         masks[:, role] = int(mask_of(six[:4])), int(mask_of(six[4:]))
         masks[:, 1 - role, 0], masks[:, 1 - role, 1] = held.four[0, nonzero], held.two[0, nonzero]
-        responder = Responder(agent, Suits.UNSEEN, net_of_pone if role == PONE else net_of_dealer)
-        roots = Roots(start_plays(masks, starter, (0, 0)), role, np.zeros(len(nonzero), np.int64))
+        responder = Responder(agent, Suits.UNSEEN)
+        roots = Roots(start_plays(masks, starter), role, np.zeros(len(nonzero), np.int64))
         weights = held.weights[nonzero] / held.weights.sum()
         exact = float(weights @ responder.respond(roots, weights[None]).best[0])
         hands = np.zeros((1, len(FOURS)))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crib_env import analyse_discard, parse_cards
-from crib_env.evaluate.commands.discard import choices_of, discard, tie, too_close
+from crib_env.evaluate.commands.discard import choices_of, discard
 
 SIX = "5H 5C JD QS 2H 3D"
 
@@ -35,21 +35,6 @@ def test_a_possible_flush_separates_equal_ranks():
     found = ranking_of("2H 4H 6H 9H 9C KD")
     assert pairs("9C KD") in found
     assert pairs("9H KD") in found
-
-
-def test_a_choice_is_not_compared_with_itself():
-    """Fives and sixes in twos: twins were "too close to call" before."""
-    cards, scores = "6C 6D 5H JS KD 2S", (118, 118)
-    words = tie(too_close(choices_of(analyse_discard(cards, dealer=False, scores=scores)), False, scores))
-    assert "6C JS" in words
-    assert "6D JS" not in words
-
-
-def test_a_tie_names_some_of_its_choices():
-    words = tie(too_close(choices_of(analyse_discard(SIX, dealer=False, scores=(120, 0))), False, (120, 0)))
-    assert words.startswith("too close to call: ")
-    assert " more differ by less than the error of the tables" in words
-    assert words.count(",") == 3
 
 
 @pytest.mark.parametrize("cards", [(SIX,), tuple(SIX.split()), ("5h5cjdqs2h3d",), ("5H5C", "jd,QS", "2H 3D")])

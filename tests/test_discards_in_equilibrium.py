@@ -7,8 +7,8 @@ import pytest
 
 from crib_env.agents.equilibrium.blueprint import load_blueprint
 from crib_env.engine import DEALER, PONE, ROLES
-from crib_env.evaluate.commands.discard import discard, in_equilibrium
-from crib_env.evaluate.rules_for_discards import overall, pairs_discarded, solved
+from crib_env.evaluate.commands.discard import in_equilibrium
+from crib_env.evaluate.makers.rules_of_thumb import discards_found, overall, pairs_discarded, rules_of_thumb
 from crib_env.exact.deal_classes import cards_of
 from crib_env.exact.discard_statistics import TOTALS, fill_totals
 from crib_env.kernels import kernel
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 @pytest.fixture(scope="module")
 def found():
     values, chances = standard_deals(), load_blueprint().discards
-    return {role: solved(values, chances[role], role) for role in (PONE, DEALER)}
+    return {role: discards_found(values, chances[role], role) for role in (PONE, DEALER)}
 
 
 @pytest.mark.parametrize("role", [PONE, DEALER])
@@ -83,8 +83,8 @@ def test_what_the_exact_tables_discards_lose_to_the_solution(found, role):
     assert 0 < loss < 0.05
 
 
-def test_the_command_shows_habits_and_single_deals(capsys):
-    discard(dealer=True)
+def test_habits_and_single_deals_are_shown(capsys):
+    rules_of_thumb("discards", dealer=True)
     out = capsys.readouterr().out
     assert "7 8" in out
     assert "keep three in a row" in out

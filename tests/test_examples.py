@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from crib_env.agents import make_agent
 from crib_env.evaluate.commands.suite import suite
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -55,6 +56,20 @@ def test_an_agent_of_ones_own_in_the_suite(tmp_path, capsys):
     others = ("play", "endgames", "pegging", "time", *(f"against-{name}" for name in BASELINES))
     suite(("examples.own_agent:Wary",), share=("0.001",), skip=others, folder=tmp_path / "suite")
     assert "examples.own_agent:Wary" in capsys.readouterr().out
+
+
+def test_a_minari_dataset(run, tmp_path, monkeypatch):
+    minari = pytest.importorskip("minari")
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    assert re.match(r"3 episodes, \d+ steps", run("minari_dataset", "careful", "random", 3))
+    data = minari.load_dataset("cribbage/careful-against-random-v0")
+    env, player = data.recover_environment(), make_agent("careful")
+    for seed, episode in enumerate(data.iterate_episodes()):
+        env.reset(seed=seed)
+        for card in episode.actions:
+            assert card == player.act(env.unwrapped.views())[0]
+            over = env.step(card)[2]
+        assert over
 
 
 def test_maskable_ppo(run):

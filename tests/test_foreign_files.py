@@ -17,10 +17,9 @@ from crib_env.evaluate.matches.game_records import read_record
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.progress import progress_bar
-from crib_env.evaluate.ranges import MOST_GAMES
 from crib_env.evaluate.runs.format import read_config
 from crib_env.files.checked_file import save_arrays
-from crib_env.files.json_text import parse_json, read_json, typed
+from crib_env.files.json_text import parse_json, read_json
 from crib_env.tables.shipped import (
     CribTables,
     PeggingRecords,
@@ -37,6 +36,7 @@ from crib_env.train.loop.sweep import _scalars_of
 from crib_env.train.strategy_weights.tournament import Tournament
 from crib_env.train.td import learner as td
 from crib_env.train.td.returns import Returns
+from crib_env.values import MOST_GAMES, typed
 from tests.helpers.files_of_users import HOSTILE, one_of_each_kind
 from tests.helpers.learner_runs import run, stopped_run
 from tests.helpers.refusals import refused
@@ -78,18 +78,18 @@ class WithDefault(NamedTuple):
 @pytest.mark.parametrize(
     ("value", "kind", "message"),
     [
-        ("3", int, "its content must be a whole number, not '3'"),
-        (True, int, "must be a whole number, not True"),
-        (2.0, int, "must be a whole number, not 2.0"),
-        ("x", float, "must be a number"),
-        (1, bool, "must be true or false, not 1"),
-        (None, str, "must be text, not something else"),
-        ([1, 2, 3], tuple[int, int], "must be a list of 2"),
-        ({"a": 1}, dict[str, str], "its content, a must be text"),
-        ({"a": 1}, Pair, "its content has no 'b'"),
-        ({"a": 1, "b": [1, "x"]}, Pair, "b must be a number, not 'x'"),
-        ([], Pair, "its content must be a dictionary"),
-        ({"a": 1, "b": None, "c": 3}, Pair, "its content has an unknown field 'c': its fields are a, b"),
+        ("3", int, "content='3' is not allowed: give a whole number"),
+        (True, int, "content=True is not allowed: give a whole number"),
+        (2.0, int, "give a whole number"),
+        ("x", float, "give a number"),
+        (1, bool, "give True or False"),
+        (None, str, "give text"),
+        ([1, 2, 3], tuple[int, int], "give a list of 2"),
+        ({"a": 1}, dict[str, str], "content['a']=1 is not allowed: give text"),
+        ({"a": 1}, Pair, "content has no 'b'"),
+        ({"a": 1, "b": [1, "x"]}, Pair, "b='x' is not allowed: give a number"),
+        ([], Pair, "give a dictionary"),
+        ({"a": 1, "b": None, "c": 3}, Pair, "content has an unknown field 'c': its fields are a, b"),
     ],
 )
 def test_a_value_of_another_type_is_named(value, kind, message):
@@ -114,7 +114,7 @@ def test_hostile_json_is_one_error_wherever_it_is_read(content, tmp_path):
         lambda: read_config(tmp_path),
         lambda: runs((good,)),
         lambda: RunFolder.open(tmp_path, "td"),
-        lambda: League.of_folder(tmp_path),
+        lambda: League(("greedy", "random"), 2, 0).begin(tmp_path),
         lambda: _scalars_of(tmp_path),
         lambda: read_record(tmp_path / "games.jsonl", 0),
     ):
@@ -253,7 +253,7 @@ def test_a_checkpoint_of_other_settings_is_refused(tmp_path, name, value):
         run(td, load_settings(td, found, folder.path), again)
 
 
-@pytest.mark.parametrize(("settings", "says"), [([], "must be a dictionary"), ({"old": 1}, "old=1, not None")])
+@pytest.mark.parametrize(("settings", "says"), [([], "give a dictionary"), ({"old": 1}, "old=1, not None")])
 def test_a_checkpoint_of_hostile_settings_is_refused(settings, says, tmp_path):
     learner = td_learner()
     with refused(says):

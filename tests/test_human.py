@@ -13,8 +13,7 @@ import crib_env
 from crib_env import parse_card, parse_cards
 from crib_env.agents import make_agent
 from crib_env.agents.human import HumanAgent, ask, read_choice, table_lines
-from crib_env.evaluate.commands.match import MatchArguments, match
-from crib_env.evaluate.matches.game_records import GameRecord, read_record
+from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.evaluate.matches.match import play_match
 from tests.helpers.aec_play import act_randomly, is_over
 from tests.helpers.refusals import refused
@@ -111,31 +110,10 @@ def test_both_discards_may_be_named_at_once(monkeypatch):
     assert chosen == sorted(hand, key=lambda card: (card % 13, card))[:2]
 
 
-def test_one_game_against_a_person_is_played_told_and_recorded(typed, tmp_path, capsys):
-    match(MatchArguments(a="human", b="greedy", games=1, seed=3, record=tmp_path / "game.jsonl"))
-    record = read_record(tmp_path / "game.jsonl", 0)
-    assert record.players == ("human", "greedy")
-    out = capsys.readouterr().out
-    winner = record.scores.index(121)
-    assert out.rstrip().endswith(f"{record.players[winner]} wins 121 to {record.scores[1 - winner]}")
-    assert out.count(", crib ") >= len(record.deals) - 1
-    assert f"you {'win' if winner == 0 else 'lose'}" in out
-    assert len((tmp_path / "game.jsonl").read_text().splitlines()) == 1
-
-
 def test_a_person_plays_no_mirrored_games(typed):
-    with refused("agent 'human'", "--games 1"):
+    with refused("agent 'human'", "no mirrored games"):
         play_match(HumanAgent(), make_agent("random"), 2)
     assert typed == []
-
-
-@pytest.mark.parametrize(
-    "other", [{"json_file": "x.json"}, {"until": "1"}, {"executor": "ray"}, {"luck_adjusted": True}]
-)
-def test_one_game_has_no_interval(other, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with refused("games=1", *(f"--{name.replace('_file', '').replace('_', '-')}" for name in other)):
-        match(MatchArguments(a="random", b="greedy", games=1, **other))
 
 
 def test_no_more_input_stops(monkeypatch):

@@ -135,11 +135,11 @@ def test_a_position_tells_what_its_player_sees_and_no_more():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("hands", 1), "task='hands' is not allowed: choose of discards, play, deal, game"),
+        (("hands", 1), "task='hands' is not allowed: give one of 'discards', 'play', 'deal', 'game'"),
         (("deal", 1, "careful", "wins"), "unit='wins' is not allowed"),
-        (("deal", -1), "seed=-1 is not allowed"),
-        (("discards", discards.N), "number=100000 is not allowed: give a whole number from 0 to 99,999"),
-        (("play", play.N), "number=10000 is not allowed: give a whole number from 0 to 9,999"),
+        (("deal", -1), "number=-1 is not allowed"),
+        (("discards", discards.N), "number=100000 is not allowed: give 0 to 99,999"),
+        (("play", play.N), "number=10000 is not allowed: give 0 to 9,999"),
         (("play", 1, "careful", "chance"), "the pegging game has points alone"),
         (("deal", 1, "nobody"), "there is no agent 'nobody'"),
         (("deal", None), "number=None is not allowed"),

@@ -8,7 +8,16 @@ import pytest
 
 from crib_env.cards import RANKS
 from crib_env.evaluate.commands.leads import leads
-from crib_env.evaluate.rules_of_thumb import ANSWERS, LEADS, answer_habits, lead_habits, tally_answers, tally_leads
+from crib_env.evaluate.makers.rules_of_thumb import (
+    answer_habits,
+    answers_found,
+    lead_habits,
+    leads_found,
+    rules_for_answers,
+    rules_for_leads,
+    rules_of_thumb,
+    tally,
+)
 from crib_env.hands import HANDS, hand_number
 from crib_env.tables.shipped import Leads, standard_leads
 from tests.helpers.refusals import refused
@@ -40,8 +49,8 @@ def test_chances_add_up_and_what_is_laid_costs_nothing(table):
 def test_the_shares_of_leads_are_the_same_from_both_sides(table):
     """Pone leads a rank as often by its own hands as by the dealer's."""
     for led, answered in zip(lead_habits(table), answer_habits(table)):
-        assert led.share == pytest.approx(answered.share, abs=1e-3)
-    assert sum(led.share for led in lead_habits(table)) == pytest.approx(1, abs=1e-3)
+        assert led[0] == pytest.approx(answered[0], abs=1e-3)
+    assert sum(share for share, *_ in lead_habits(table)) == pytest.approx(1, abs=1e-3)
 
 
 def test_a_five_is_never_led_and_pairs_are_answered(table):
@@ -76,10 +85,17 @@ def test_the_command_shows_a_hand_in_any_form(capsys):
 def test_the_findings_page_has_the_figures_of_the_table(table):
     """Each row of its tables of rules: how often the rule applies and is kept, what keeping and breaking it cost."""
     page = (ROOT / "docs" / "findings.md").read_text()
-    tallies = [tally_leads(rule, table) for rule in LEADS] + [tally_answers(rule, table) for rule in ANSWERS]
-    for tally in tallies:
-        cells = (f"{tally.applies:.1%}", f"{tally.kept:.0%}", f"{tally.keeping:.2f}", f"{tally.breaking:.2f}")
-        assert f"| {tally.says} | {' | '.join(cells)} |" in page, tally
+    for one in (*tally(rules_for_leads(), leads_found(table)), *tally(rules_for_answers(), answers_found(table))):
+        cells = (f"{one.applies:.1%}", f"{one.kept:.0%}", f"{one.keeping:.2f}", f"{one.breaking:.2f}")
+        assert f"| {one.says} | {' | '.join(cells)} |" in page, one
+
+
+def test_habits_over_all_hands_are_shown(capsys):
+    rules_of_thumb("leads")
+    rules_of_thumb("leads", dealer=True)
+    out = capsys.readouterr().out
+    assert re.search(r"4 +19\.2% +6\d\.\d% +0\.03", out)
+    assert "pair the lead" in out
 
 
 def test_a_table_is_read_back(table, tmp_path):

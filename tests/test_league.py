@@ -7,11 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from crib_env.agents import make_agent
 from crib_env.evaluate.__main__ import main
-from crib_env.evaluate.commands import league as league_command
 from crib_env.evaluate.commands.league import play_and_report
 from crib_env.evaluate.matches import league as league_module
 from crib_env.evaluate.matches.league import League
@@ -64,11 +62,11 @@ def test_a_stopped_league_ends_like_an_uninterrupted_one(league, tmp_path, monke
         league.play(folder)
     assert len(list((folder / "matches").iterdir())) == 3
     told = []
-    resumed = League.of_folder(folder).play(folder, on_progress=lambda done, what: told.append(done))
+    resumed = league.play(folder, on_progress=lambda done, what: told.append(done))
     assert len(played) == 4 + 3
     assert sum(told) == 6 * 40
     assert_same(resumed, whole)
-    assert_same(League.of_folder(folder).play(folder), whole)
+    assert_same(league.play(folder), whole)
     assert len(played) == 4 + 3
     points = [Standings.of(league, matches).ratings.points.tolist() for matches in (whole, resumed)]
     assert points[0] == points[1]
@@ -137,18 +135,6 @@ def test_the_report_is_written_whole(league, tmp_path, capsys):
     assert "careful" in capsys.readouterr().out
 
 
-def test_thirteen_agents_fit_a_narrow_screen(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(league_command, "console", Console(width=80))
-    league = League(("greedy", "random", *(f"random:seed={k}" for k in range(1, 12))), games=2, seed=0)
-    play_and_report(league, league.begin(tmp_path / "league"), threads=1)
-    title = "wins of the row against the column, %"
-    lines = capsys.readouterr().out.partition(title)[2].splitlines()
-    rows = [line.split() for line in lines if line[:3].strip().isdigit()]
-    assert [row[0] for row in rows] == [str(place) for place in range(1, 14)]
-    assert all(len(row) == 14 for row in rows)
-    assert rows[0][1:] == ["greedy", *["100"] * 12]
-
-
 @pytest.mark.parametrize(
     ("agents", "games", "says"),
     [
@@ -163,15 +149,16 @@ def test_a_bad_league_is_refused(agents, games, says):
         League(agents, games, 0)
 
 
-def test_an_existing_folder_is_not_overwritten(league, tmp_path):
+def test_a_folder_of_another_league_is_not_taken(league, tmp_path):
     folder = league.begin(tmp_path / "league")
-    with refused(folder, "--resume"):
-        league.begin(folder)
+    assert league.begin(folder) == folder
+    with refused(folder, f"seed={league.seed}, not {league.seed + 1}"):
+        replace(league, seed=league.seed + 1).begin(folder)
 
 
-def test_a_folder_that_is_not_a_league_is_not_resumed(tmp_path):
+def test_a_folder_that_is_not_a_league_is_not_taken(league, tmp_path):
     with refused(tmp_path):
-        League.of_folder(tmp_path)
+        league.begin(tmp_path)
 
 
 def test_a_damaged_match_is_named(league, tmp_path):
@@ -195,11 +182,9 @@ def test_a_match_of_another_league_is_not_taken_over(tmp_path, change, asked):
     before = League(("random", "greedy"), games=40, seed=2)
     folder = before.begin(tmp_path / "league")
     before.play(folder)
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | change))
     says = rf"1-2\.json holds random against greedy, 40 games, seed 2, and this league asks for {asked}: delete it"
     with pytest.raises(ValueError, match=says):
-        League.of_folder(folder).play(folder)
+        replace(before, **change).play(folder)
 
 
 def test_games_that_do_not_match_the_result_are_a_damaged_match(tmp_path):
@@ -246,21 +231,10 @@ def test_a_fifo_in_place_of_games_is_refused(tmp_path):
         league.play(folder)
 
 
-def test_a_folder_with_what_is_not_allowed_is_named(tmp_path):
-    folder = League(("greedy", "random"), 2, 0).begin(tmp_path / "league")
-    (folder / "config.json").write_text(
-        '{"agents": ["greedy", "random"], "games": 3, "seed": 0, "luck_adjusted": false}'
-    )
-    with refused(folder, "games=3"):
-        League.of_folder(folder)
-
-
 def test_the_command_plays_and_resumes(tmp_path):
     folder = str(tmp_path / "league")
     done = run_here(main, "league", "random", "greedy", "--games", "20", "--folder", folder)
     assert done.status == 0, done.errors
     (tmp_path / "league" / "league.md").unlink()
-    assert run_here(main, "league", "--resume", folder).status == 0
+    assert run_here(main, "league", "random", "greedy", "--games", "20", "--folder", folder).status == 0
     assert (tmp_path / "league" / "league.md").exists()
-    with refused("--resume"):
-        league_command.league(("random",), resume=tmp_path / "league")

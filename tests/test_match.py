@@ -18,8 +18,8 @@ from crib_env.evaluate.matches.match import MatchResult, play_games, play_match,
 from crib_env.evaluate.matches.match_table import match_table
 from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
 from crib_env.evaluate.statistics import match_points, mean_interval, paired_rate_interval, student_quantile
-from crib_env.files.json_text import typed
 from crib_env.players import turns
+from crib_env.values import typed
 from tests.helpers.refusals import refused
 
 
@@ -152,7 +152,7 @@ def test_an_agent_that_cannot_be_copied_is_named(monkeypatch):
 
 def test_an_agent_that_must_not_be_copied_is_not_sent_to_a_cluster():
     with refused("'holds a lock'"):
-        list(play_games(make_agent("greedy"), OneOfItsKind(), 40, cluster=Cluster(None, OSError)))
+        list(play_games(make_agent("greedy"), OneOfItsKind(), 40, cluster=Cluster("", 1, OSError, {})))
 
 
 class Slow(FirstCard):

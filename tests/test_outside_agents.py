@@ -14,8 +14,8 @@ from crib_env import OneAtATime
 from crib_env.agents import make_agent
 from crib_env.agents.registry import _AGENTS, NAMES
 from crib_env.evaluate.__main__ import main
-from crib_env.evaluate.commands.benchmark import decisions
 from crib_env.evaluate.commands.match import MatchArguments, match
+from crib_env.evaluate.commands.suite import suite
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import play_match
 from crib_env.players.agent_from_text import settings_of
@@ -240,18 +240,6 @@ def test_a_file_cannot_choose_which_code_runs(my_file):
     assert "my_file" not in sys.modules
 
 
-def test_a_league_runs_code_that_its_folder_names_only_if_it_is_named_beside_it(my_file):
-    spec = "my_file:MyAgent:depth=3"
-    folder = League(("random", spec), 4, 0).begin(my_file / "league")
-    del sys.modules["my_file"]
-    with refused(spec, "--resume"):
-        League.of_folder(folder)
-    with refused("my_file:Other"):
-        League.of_folder(folder, (spec, "my_file:Other"))
-    assert "my_file" not in sys.modules
-    assert League.of_folder(folder, (spec,)).agents == ("random", spec)
-
-
 def interrupt(*_):
     raise KeyboardInterrupt
 
@@ -293,7 +281,7 @@ def test_an_agent_of_ones_own_plays_wherever_agents_are_named(my_file, capsys):
     league = League(("random", spec), 4, 0)
     (played,) = league.play(league.begin(my_file / "league"))
     assert played.result.b == spec
-    decisions((spec,), deals=1)
+    suite((spec,), only=("time",), share=("0.02",), folder=my_file / "suite")
     shown = capsys.readouterr().out
     assert spec in shown
     assert "mine:depth=3" in shown

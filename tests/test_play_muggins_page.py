@@ -16,7 +16,6 @@ from crib_env.engine import CRIB, EVENTS
 from crib_env.evaluate.commands.play import play
 from crib_env.evaluate.matches.game_records import GameRecord, read_records
 from crib_env.evaluate.play.levels import LEVELS
-from crib_env.evaluate.play.progress import read_progress
 from crib_env.evaluate.play.saved_game import AGENT, PERSON
 from crib_env.picture.cards import card_name
 from tests.helpers.hidden_cards import cards_of
@@ -118,18 +117,9 @@ def test_a_whole_game_with_muggins_says_nothing_before_its_time(page):
 def check_what_is_left(page, state, record):
     """The review, progress, the shared line and another try of a finished game."""
     review = page.ask("review", game=state["game"])[1]
-    rows = {row[0]: row[1:] for row in review["rows"]}
-    own = sum(one.points for one in record.missed if owner_of(record, one) == PERSON)
-    assert int(rows["points missed in counting"][0]) == own > 0
-    assert int(rows["points missed in counting"][1]) == sum(one.points for one in record.missed) - own > 0
-    assert float(rows["lost in counting, % points to win"][0]) > 0
     shown = [frame["counted"] for frame in review["frames"] if frame["counted"]]
     assert sum(one["missed"] for one in shown) == sum(one.points for one in record.missed)
-    kept_game = read_progress(page.games._folder)[-1]
-    assert kept_game.counting.points >= own
-    assert any(row[0] == "counting by hand loses a game" for row in page.ask("progress")[1]["rows"])
     shared = page.ask("share", game=state["game"])[1]
-    assert "missed in counting: human -" in shared["text"]
     assert GameRecord.of_line(shared["line"]) == record
     brought = page.ask("bring", line=shared["line"])[1]
     assert [side["score"] for side in brought["frames"][-1]["sides"]] == list(record.scores)

@@ -6,7 +6,6 @@ from typing import get_origin, get_type_hints
 
 import pytest
 
-from crib_env.evaluate.ranges import Range
 from crib_env.train import clone, ddqn, drqn, escher, mmd, nfsp, rnad
 from crib_env.train.best import learner as best
 from crib_env.train.discard_game import learner as discard_game
@@ -15,6 +14,7 @@ from crib_env.train.mmd_tables import learner as mmd_tables
 from crib_env.train.ppo import learner as ppo
 from crib_env.train.strategy_weights import learner as strategy_weights
 from crib_env.train.td import learner as td
+from crib_env.values import Range
 from tests.helpers.command_lines import notes_in
 from tests.helpers.learner_runs import class_of, name_of
 from tests.helpers.refusals import refused
@@ -66,13 +66,13 @@ def test_every_number_has_a_range_and_is_refused_outside_of_it(learner):
         (ddqn, {"final_games": 7}, "final_games=7 is not allowed: give an even number of at least 2"),
         (td, {"final_games": 0}, "final_games=0 is not allowed: give an even number of at least 2"),
         (nfsp, {"evaluation_games": 3}, "evaluation_games=3 is not allowed: give an even number of at least 2"),
-        (ppo, {"hidden": (64, -1)}, "hidden=(64, -1) is not allowed: give numbers of 1 to 16,384"),
+        (ppo, {"hidden": (64, -1)}, "hidden=-1 is not allowed: give 1 to 16,384"),
         (strategy_weights, {"start_spread": -5}, "start_spread=-5 is not allowed: give 0 to 120"),
         (best, {"learning_rate": -1e-3}, "learning_rate=-0.001 is not allowed: give at least 0"),
         (strategy_weights, {"cap": 0.0}, "cap=0.0 is not allowed: give more than 0"),
         (discard_game, {"batch_size": 2.5}, "batch_size=2.5 is not allowed: give a whole number"),
         (drqn, {"observation": "210"}, "observation='210' is not allowed: choose one of '209', 'board', 'ranks'"),
-        (drqn, {"direct": "no"}, "direct='no' is not allowed: give true or false"),
+        (drqn, {"direct": "no"}, "direct='no' is not allowed: give True or False"),
         (td, {"hidden": 64}, "hidden=64 is not allowed: give a list"),
         (ddqn, {"threads": 1_000_000}, "threads=1000000 is not allowed: give 1 to 256"),
         (best, {"simple_players": 1.0}, "simple_players=1 is not allowed"),

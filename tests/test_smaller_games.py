@@ -63,7 +63,7 @@ def test_all_environments_deal_so_many():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"episode": "pegging", "cards": 5}, r"cards=5 is not allowed: choose one of 2, 3, 4"),
+        ({"episode": "pegging", "cards": 5}, r"cards=5 is not allowed: give one of 2, 3, 4"),
         ({"episode": "deal", "cards": 3}, r"cards=3 is only for episode='pegging', not 'deal': give 4"),
     ],
 )

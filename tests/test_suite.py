@@ -2,8 +2,6 @@
 
 import dataclasses
 import json
-import re
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -12,19 +10,18 @@ import pytest
 from crib_env import analyse_discard
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
-from crib_env.evaluate.commands.suite import suite
 from crib_env.evaluate.skill.positions import NO_CARD, after_cards, before_discards, chosen_cards
-from crib_env.evaluate.skill.suite import discards, endgames, play, submission, text
-from crib_env.evaluate.skill.suite.matches import Match
-from crib_env.evaluate.skill.suite.submission import row_of
+from crib_env.evaluate.skill.suite import discards, endgames, play, text
+from crib_env.evaluate.skill.suite.games import Match
 from crib_env.evaluate.skill.suite.suite import TASKS, Outcome, Suite, figures_table, outcome_of, results_as_json, shown
-from crib_env.evaluate.skill.suite.task import Measured, NotMeasuredError, Work, hash_of
+from crib_env.evaluate.skill.suite.task import NotMeasuredError, Work, hash_of
+from crib_env.evaluate.statistics import Measured
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
 from tests.helpers.refusals import refused
 from tests.helpers.sure_cards import sure_cards_of
 
-QUIET = {"on_task": lambda agent, task, steps: None, "on_progress": lambda done: None}
+QUIET = {"on_task": lambda agent, task: None, "on_progress": lambda done: None}
 
 
 def work(share, threads=1):
@@ -104,10 +101,11 @@ def test_cards_laid_lose_what_the_data_says():
 
 
 def test_a_folder_with_what_is_not_allowed_is_named(tmp_path):
-    folder = Suite(("random",), 0.01).begin(tmp_path / "suite")
+    plan = Suite(("random",), 0.01)
+    folder = plan.begin(tmp_path / "suite")
     (folder / "config.json").write_text('{"agents": ["random"], "share": 0.01, "skip": ["nothing"], "shares": {}}')
-    with refused(folder, "skip=nothing"):
-        Suite.of_folder(folder)
+    with refused(folder, "skip=['nothing'], not []"):
+        plan.begin(folder)
 
 
 def test_same_figures_twice_and_for_any_number_of_threads():
@@ -231,12 +229,6 @@ class Counted(NamedTuple):
     done: list
     VERSION: int = 1
 
-    def takes(self, share):
-        return "everything"
-
-    def steps(self, share):
-        return 1
-
     def measure(self, agent, work):
         self.done.append(agent.name)
         if self.NAME == "impossible":
@@ -254,9 +246,8 @@ def test_what_fails_is_reported_and_the_rest_is_kept_and_resumed(tmp_path):
     assert [(one.agent, one.task) for one in found if one.failed] == [("greedy", "broken")]
     assert found[1].failed == "KeyError: 'no such thing'"
     assert found[2].not_measured == "it cannot be done"
-    again = Suite.of_folder(folder)
-    assert again == suite
-    resumed = list(again.run(folder, 1, **QUIET, tasks=tasks))
+    assert suite.begin(folder) == folder
+    resumed = list(suite.run(folder, 1, **QUIET, tasks=tasks))
     assert [one.failed for one in resumed] == [None] * 8
     assert [len(task.done) for task in tasks] == [2, 3, 2, 2]
     assert [outcome_of(json.loads(json.dumps(one)))._asdict() for one in results_as_json(suite, resumed)["outcomes"]]
@@ -337,33 +328,3 @@ def test_figures_have_digits_that_mean_something(figure, text):
 def test_tasks_have_different_names():
     assert len({task.NAME for task in TASKS}) == len(TASKS) == 10
     assert NO_CARD == 52
-
-
-@pytest.mark.parametrize(
-    ("agents", "settings", "message"),
-    [
-        (("greedy", "careful"), {}, "--submit writes the row of one agent, and not of 2"),
-        (("greedy",), {"share": ("0.5",)}, "--submit takes the whole suite"),
-        (("greedy",), {"share": ("play=0.5",)}, "--submit takes the whole suite"),
-        (("greedy",), {"skip": ("time",)}, "--submit takes the whole suite"),
-        (("greedy",), {"only": ("time",)}, "--submit takes the whole suite"),
-    ],
-)
-def test_a_row_is_of_one_agent_and_the_whole_suite(agents, settings, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with refused(message):
-        suite(agents, submit=Path("row.json"), **settings)
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_row_says_how_it_is_measured_again(tmp_path, monkeypatch):
-    figures = {"points lost a card laid": Measured(1.0, 0.1, 10)}
-    outcomes = [Outcome("greedy", "play", 1, 1.0, figures)]
-    row = json.loads(json.dumps(row_of(Suite(("greedy",)), outcomes)))
-    assert row["command"] == "crib-env suite greedy --submit FILE"
-    assert (row["agent"], row["source"], row["seed"], row["share"]) == ("greedy", "crib_env", 19, 1.0)
-    assert [outcome_of(one) for one in row["outcomes"]] == outcomes
-    assert re.fullmatch(r"[0-9a-f]{40}\+?", row["commit"])
-    assert row["processor"]
-    monkeypatch.setattr(submission.subprocess, "run", lambda *a, **k: (_ for _ in ()).throw(FileNotFoundError("git")))
-    assert row_of(Suite(("greedy",)), outcomes)["commit"] is None

@@ -9,9 +9,9 @@ import pytest
 from crib_env.agents.equilibrium.blueprint import load_blueprint
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.evaluate.files import markdown_table, whole_text
+from crib_env.evaluate.makers.rules_of_thumb import discards_found, rules_for_discards, tally
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.progress import rating_of_loss
-from crib_env.evaluate.rules_for_discards import solved, tally_discards
 from crib_env.tables.shipped import standard_deals
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -106,14 +106,14 @@ def levels():
 
 @cache
 def discards_of(role):
-    return solved(standard_deals(), load_blueprint().discards[role], role)
+    return discards_found(standard_deals(), load_blueprint().discards[role], role)
 
 
 def rules_of(role):
     """How rules of thumb for a role's discards fare against that solution."""
     rows = [
         [one.says, f"{one.applies:.1%}", f"{one.kept:.0%}", f"{one.keeping:.2f}", f"{one.breaking:.2f}"]
-        for one in tally_discards(role, discards_of(role))
+        for one in tally(rules_for_discards(role), discards_of(role))
     ]
     return [f"rule of {ROLES[role]}", "applies", "kept", "keeping costs", "breaking costs"], rows
 

@@ -22,14 +22,13 @@ import torch
 
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.policy import CloneAgent
-from crib_env.evaluate.matches.dataset.dataset import GAMES_A_SHARD, read_manifest, read_shard
-from crib_env.evaluate.matches.dataset.rows import Rows, action_masks, observations
-from crib_env.evaluate.ranges import Positive
+from crib_env.evaluate.matches.dataset import GAMES_A_SHARD, Rows, action_masks, observations, read_manifest, read_shard
 from crib_env.evaluate.runs.format import SIMULATION_SECONDS
 from crib_env.train.loop.contracts import Parts, by_network
 from crib_env.train.loop.learning import Count, Descent, LearningSettings, NotNegative, Widths, follow, mean_of_steps
 from crib_env.train.loop.number_format import precision
 from crib_env.train.loop.rounds import Round
+from crib_env.values import Positive
 
 _DISCARDS = 4  # cards of a deal
 _AVERAGED = 500  # steps: those that the average of the weights reaches back

@@ -37,12 +37,12 @@ import torch
 from crib_env.agents import make_agent
 from crib_env.agents.features.seen import Coding, Inputs
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
-from crib_env.evaluate.ranges import Positive, Share, WholeNumber
 from crib_env.train.experience import Episodes, Memory, Transitions, explore, play_episodes, rewards_of, transitions_of
 from crib_env.train.loop.contracts import Parts, by_network
 from crib_env.train.loop.learning import SHARAN_PAWAR, Count, Descent, QSettings, Widths, follow, mean_of_steps
 from crib_env.train.loop.number_format import precision
 from crib_env.train.loop.rounds import Round
+from crib_env.values import Positive, Share, WholeNumber
 
 
 @dataclass(frozen=True)

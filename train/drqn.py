@@ -36,7 +36,6 @@ from crib_env.agents import make_agent
 from crib_env.agents.features.seen import Coding, Inputs
 from crib_env.agents.networks.ddqn import with_gains
 from crib_env.agents.networks.drqn import DRQNAgent, RecurrentQNetwork
-from crib_env.evaluate.ranges import WholeNumber
 from crib_env.observation import OBSERVATIONS
 from crib_env.train.experience import Episodes, Memory, Policy, epsilon_greedy, play_episodes, rewards_of
 from crib_env.train.loop.contracts import Parts
@@ -44,6 +43,7 @@ from crib_env.train.loop.learning import SHARAN_PAWAR, Count, Descent, QSettings
 from crib_env.train.loop.number_format import precision
 from crib_env.train.loop.rounds import Round
 from crib_env.train.sequences import Sequences, sequences_of
+from crib_env.values import WholeNumber
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,6 @@ import torch
 from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.policy import ESCHERAgent, SparsePolicyAgent
-from crib_env.evaluate.ranges import Positive
 from crib_env.hands import N_RANKS
 from crib_env.observation import N_ACTIONS, OBSERVATIONS
 from crib_env.train.critic import Critic, CriticSettings
@@ -55,6 +54,7 @@ from crib_env.train.loop.number_format import precision
 from crib_env.train.loop.rounds import Round
 from crib_env.train.reservoir import Reservoir
 from crib_env.train.self_play import Played, SelfPlay
+from crib_env.values import Positive
 
 
 @dataclass(frozen=True)

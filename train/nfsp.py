@@ -24,7 +24,6 @@ import torch
 from crib_env.agents.networks.ddqn import with_gains
 from crib_env.agents.networks.policy import NFSPAgent
 from crib_env.agents.networks.sparse import make_sparse
-from crib_env.evaluate.ranges import Positive, Range, Share
 from crib_env.observation import N_ACTIONS, OBSERVATIONS
 from crib_env.train.ddqn import DDQNSettings, DoubleDQN, new_agent
 from crib_env.train.experience import (
@@ -43,6 +42,7 @@ from crib_env.train.loop.learning import Count, Descent, NotNegative, mean_of_st
 from crib_env.train.loop.number_format import precision
 from crib_env.train.loop.rounds import Round
 from crib_env.train.reservoir import Reservoir
+from crib_env.values import Positive, Range, Share
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ import torch
 
 from crib_env.agents.networks.ddqn import with_gains
 from crib_env.agents.networks.policy import SparsePolicyAgent
-from crib_env.evaluate.ranges import Share
 from crib_env.train.critic import Critic, CriticSettings
 from crib_env.train.experience import Decisions, Episodes, play_episodes
 from crib_env.train.loop.contracts import Parts, by_network
@@ -26,6 +25,7 @@ from crib_env.train.loop.learning import Descent, follow, mean_of_steps, split_i
 from crib_env.train.loop.number_format import precision
 from crib_env.train.loop.rounds import Round
 from crib_env.train.self_play import Played, SelfPlay
+from crib_env.values import Share
 
 
 @dataclass(frozen=True)

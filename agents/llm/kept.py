@@ -7,8 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crib_env.files.json_text import parse_json, typed
+from crib_env.files.json_text import parse_json
 from crib_env.files.whole_file import add_lines
+from crib_env.values import typed
 
 
 class Exchange(NamedTuple):

@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 
 from crib_env.agents.pipe.program import FaultError, Program
 from crib_env.cards import format_cards, parse_cards
-from crib_env.files.json_text import parse_json, typed
+from crib_env.files.json_text import parse_json
 from crib_env.players.agent import Powers
 from crib_env.players.one_at_a_time import Decision, OneAtATime
 from crib_env.text.position import as_json
+from crib_env.values import typed
 
 SECONDS, MOST_SECONDS = 10.0, 3_600.0
 RESTARTS = 5

@@ -42,7 +42,7 @@ from crib_env.gpu.device import Device
 from crib_env.gpu.kernels import kernels_of, seed_all
 from crib_env.kernels import streams
 from crib_env.observation import N_ACTIONS, OBSERVATIONS
-from crib_env.options import OptionError, Start, check_from_one
+from crib_env.options import OptionError, Start, check_options
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.vector.calls import by_one_thread, read_seeds, rules_of
 from crib_env.vector.kernels import Shown, Table
@@ -73,7 +73,7 @@ class TensorVectorEnv(VectorEnv[Any, Any, torch.Tensor]):
         seat: Literal[0, 1, "alternate"] = "alternate",
         **options: Any,
     ) -> None:
-        check_from_one("num_envs", num_envs)
+        check_options({"num_envs": num_envs})
         single = SingleAgentCribbage(opponent=opponent, seat=seat, **options)
         game = single.options
         if not isinstance(single.opponent, str):

@@ -10,10 +10,11 @@ import numpy as np
 from crib_env.batch import GameBatch
 from crib_env.engine import WIN
 from crib_env.kernels import streams
-from crib_env.options import check_seed, is_integer
+from crib_env.options import check_seed
 from crib_env.players.agent import Agent
 from crib_env.players.agent_from_text import as_agent
 from crib_env.players.turns import by_player, play_out
+from crib_env.values import is_integer
 
 Z = 1.959964  # 97.5 % quantile of the normal distribution
 _PAIRS = 512  # played side by side

@@ -92,9 +92,8 @@ from crib_env.options import (
     DiscardOptions,
     OptionError,
     Start,
-    check_bool,
-    check_from_one,
     check_names,
+    check_options,
 )
 from crib_env.players.opponents import ask_opponent
 from crib_env.single_agent import SingleAgentCribbage
@@ -166,9 +165,7 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
 
     def _set_up(self, kind: Kind, num_envs: int, autoreset_mode: AutoresetMode | str, copy: bool, threads: int) -> None:
         """Makes N games of a kind."""
-        check_from_one("num_envs", num_envs)
-        check_from_one("threads", threads)
-        check_bool("copy", copy)
+        check_options({"num_envs": num_envs, "threads": threads, "copy": copy})
         modes = [mode.value for mode in AutoresetMode]
         if autoreset_mode not in (*AutoresetMode, *modes):
             allowed = ", ".join(map(repr, modes))

@@ -12,14 +12,14 @@ from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.matches.game_records import read_record, read_records
 from crib_env.evaluate.progress import advancing
-from crib_env.evaluate.ranges import Threads
-from crib_env.evaluate.skill.analysis.decisions import KINDS, LEAST, Decision, GameAnalysis, analyse
+from crib_env.evaluate.skill.analysis.decisions import LEAST, Decision, GameAnalysis, analyse
 from crib_env.evaluate.skill.analysis.judges import JudgeName, play_judge
-from crib_env.evaluate.skill.analysis.summary import ErrorRate, Mean, PlayerSummary, WithAverageLuck, summarise_players
+from crib_env.evaluate.skill.analysis.summary import ErrorRate, PlayerSummary, summarise_players
 from crib_env.evaluate.skill.luck.table import NET_POINTS, RESULTS, WINS
 from crib_env.evaluate.skill.luck.variates import CHANCES
+from crib_env.evaluate.statistics import Measured
+from crib_env.values import Threads
 
-_SIDE_BY_SIDE = 3  # players whose columns fit a screen
 _LISTED = 10  # decisions, those that lost most
 
 
@@ -50,7 +50,7 @@ def analyse_games(
     players = summarise_players(found)
     if json_file is not None:
         write_json(json_file, _as_json(found, players, of_play.name))
-    console.print((players_table if len(players) <= _SIDE_BY_SIDE else ladder)(players, of_play.name))
+    console.print(players_table(players, of_play.name))
     if any(rate.is_own_judge for player in players for rate in player.errors.values()):
         console.print("own judge: chooses by the values that judge it, so its losses there say nothing")
     listed = _worst(found)
@@ -69,13 +69,9 @@ def players_table(players: list[PlayerSummary], judge: str) -> Table:
         rates = [player.errors.get(kind) for player in players]
         table.add_section()
         table.add_row(f"decisions: {kind}", *(f"{rate.decisions:,}" if rate else "0" for rate in rates))
-        table.add_row(f"  {one} loses, % points to win", *(_lost(rate, 3) for rate in rates))
-        points = (_number(rate.points_lost, 1, 3) if rate and not rate.is_own_judge else "" for rate in rates)
+        table.add_row(f"  {one} loses, % points to win", *(_lost(rate) for rate in rates))
+        points = (_number(rate.points_lost, 1) if rate and not rate.is_own_judge else "" for rate in rates)
         table.add_row("  points", *points)
-    if any(player.counting for player in players):
-        counting = (_number(player.counting, 100, 3) if player.counting else "" for player in players)
-        table.add_section()
-        table.add_row("counting loses a game, % points to win", *counting)
     table.add_section()
     for size in players[0].blunders:
         table.add_row(
@@ -89,42 +85,18 @@ def players_table(players: list[PlayerSummary], judge: str) -> Table:
         table.add_section()
         table.add_row(name, *(f"{unit * player.result[key]:.1f}" for player in players))
         table.add_row(f"  luck, {of}", *(f"{unit * player.luck[key]:+.1f}" for player in players))
-        if any(player.with_average_luck for player in players):
-            less = (player.with_average_luck.get(key) for player in players)
-            table.add_row("  with average luck", *(_less_luck(value, unit) if value else "" for value in less))
     return table
 
 
-def _less_luck(value: WithAverageLuck, unit: int) -> str:
-    low, high = value.interval
-    return f"{unit * value.mean:.1f} ({unit * low:.1f} to {unit * high:.1f})"
-
-
-def ladder(players: list[PlayerSummary], judge: str) -> Table:
-    """Errors of many players, a row for each, those who lose least first."""
-
-    def lost(player: PlayerSummary) -> float:
-        return sum(rate.decisions * rate.chance_lost.mean for rate in player.errors.values()) / player.games
-
-    rows = []
-    for player in sorted(players, key=lost):
-        shown = (_lost(player.errors.get(kind), 2) for kind in KINDS)
-        blunders = sum(player.blunders.values()) / player.games
-        rows.append((player.name, f"{player.games:,}", *shown, f"{100 * lost(player):.1f}", f"{blunders:.1f}"))
-    title = f"chances to win that are lost, in % points; the play by {judge}"
-    columns = ("", "games", "a discard", "a card laid", "a game", "blunders a game")
-    return table_of(title, columns, rows, title_justify="left")
-
-
-def _lost(rate: ErrorRate | None, digits: int) -> str:
+def _lost(rate: ErrorRate | None) -> str:
     if rate is None:
         return ""
-    return "own judge" if rate.is_own_judge else _number(rate.chance_lost, 100, digits)
+    return "own judge" if rate.is_own_judge else _number(rate.chance_lost, 100)
 
 
-def _number(value: Mean, unit: float, digits: int) -> str:
-    half = "" if value.half_width is None else f" ± {unit * value.half_width:.{digits}f}"
-    return f"{unit * value.mean:.{digits}f}{half}"
+def _number(value: Measured, unit: float) -> str:
+    half = "" if value.half_width is None else f" ± {unit * value.half_width:.3f}"
+    return f"{unit * value.mean:.3f}{half}"
 
 
 def _worst(analyses: list[GameAnalysis]) -> list[tuple[GameAnalysis, Decision]]:
@@ -160,7 +132,6 @@ def _as_json(analyses: list[GameAnalysis], players: list[PlayerSummary], judge: 
                     decision._asdict() | {"chosen": format_cards(decision.chosen), "best": format_cards(decision.best)}
                     for decision in one.decisions
                 ],
-                "counts": [count._asdict() for count in one.counts],
             }
             for one in analyses
         ],

@@ -1,4 +1,4 @@
-"""Speed and memory by sections, and decision times of players."""
+"""Speed and memory by sections."""
 
 from __future__ import annotations
 
@@ -10,14 +10,10 @@ from typing import Annotated, Any, Literal, get_args
 
 import tyro
 
-from crib_env.agents import make_agent
-from crib_env.evaluate.command_line import AgentNames, SomeJson
+from crib_env.evaluate.command_line import SomeJson
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.files import check_outputs, write_json
-from crib_env.evaluate.matches.mirrored import check_players
-from crib_env.evaluate.progress import advancing, progress_bar
-from crib_env.evaluate.ranges import Amount, Range, Seed
-from crib_env.evaluate.skill.suite.decision_time import time_deals
+from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.speed import (
     ENGINE,
     ENVPOOL,
@@ -43,7 +39,7 @@ from crib_env.evaluate.speed import (
     vector_steps,
     whole_games,
 )
-from crib_env.kernels import streams
+from crib_env.values import Range
 
 Section = Literal["games", "vector", "single", "other-vectors", "openspiel", "start-up", "memory"]
 _SPEEDS: dict[str, Callable[[], list[Measurement]]] = {
@@ -63,7 +59,6 @@ _RATIOS = (
     (STEPS, ENVPOOL),
 )
 _PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo", "open_spiel", "envpool")
-_WARM_UP = 3  # deals
 
 
 def benchmark(
@@ -137,29 +132,3 @@ def _machine() -> dict[str, str]:
         with suppress(PackageNotFoundError):
             machine[package] = version(package)
     return machine
-
-
-def decisions(
-    agents: AgentNames = ("random", "greedy", "heuristic", "minimax", "halscrib"),
-    deals: Amount = 100,
-    seed: Seed = 0,
-) -> None:
-    """Measures decision times of players, one decision at a time, as in a game against a person.
-
-    Args:
-        agents: The players: names, names with settings after a colon, or folders of runs. By default random, greedy,
-            heuristic, minimax and halscrib.
-        deals: Number of deals each plays against itself.
-        seed: Random seed of the deals.
-    """
-    check_players(agents)
-    rows = []
-    with advancing("decisions", len(agents)) as on_progress:
-        for name in agents:
-            player = make_agent(name)
-            time_deals(player, streams(seed + 1, _WARM_UP))  # compiles
-            discard, play = time_deals(player, streams(seed, deals))
-            rows.append((name, f"{1e6 * discard:,.2f}", f"{1e6 * play:,.2f}"))
-            on_progress(1)
-    columns = ("player", "a discard, µs", "a card laid, µs")
-    console.print(table_of(f"mean time of a decision, {deals:,} deals", columns, rows))

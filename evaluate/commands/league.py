@@ -8,30 +8,27 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
-from crib_env.evaluate.command_line import AgentNames, SomeExecutor, SomeFolder, SomeGames, SomeSeed
+from crib_env.evaluate.command_line import AgentNames, SomeExecutor, SomeFolder
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.executors import check_executor, connected
 from crib_env.evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
 from crib_env.evaluate.files import markdown_table, whole_text
-from crib_env.evaluate.job import going_on, held
+from crib_env.evaluate.job import again, held
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match_table import faults_in_words
 from crib_env.evaluate.matches.standings import MEAN, Cell, Standings
 from crib_env.evaluate.progress import progress_bar
-from crib_env.evaluate.ranges import Threads
 from crib_env.evaluate.statistics import half_width
+from crib_env.values import Games, Seed, Threads
 
 
 def league(
-    agents: AgentNames = (),
-    games: SomeGames = None,
-    seed: SomeSeed = None,
+    agents: AgentNames,
+    games: Games = 2_000,
+    seed: Seed = 0,
     folder: SomeFolder = None,
-    resume: SomeFolder = None,
     luck_adjusted: bool = False,
     threads: Threads = 2,
     executor: SomeExecutor = None,
@@ -40,11 +37,9 @@ def league(
 
     Args:
         agents: Names, names with settings after a colon, or folders of runs.
-        games: Number of games a pair, even, by default 2,000.
-        seed: Random seed of the deals, which all pairings share, by default 0.
-        folder: A new folder for matches and reports, by default runs/league/<time>.
-        resume: Folder of a stopped league to continue; give no other settings then, but name agents from your own
-            modules again.
+        games: Number of games a pair, even.
+        seed: Random seed of the deals, which all pairings share.
+        folder: Folder for matches and reports, by default runs/league/<time>; that of a stopped league goes on.
         luck_adjusted: Rate by results minus the luck of cards and starters; these results vary less.
         threads: Number of threads.
         executor: Play on workers in place of threads: processes, ray or dask, on the cores of this machine;
@@ -52,14 +47,10 @@ def league(
     """
     if executor is not None:
         check_executor(executor)
-    if resume is None:
-        plan = League(agents, 2_000 if games is None else games, seed or 0, luck_adjusted)
-        resume = plan.begin(folder)
-    else:
-        given = {"games": games, "seed": seed, "folder": folder, "luck_adjusted": luck_adjusted}
-        plan = League.resumed(resume, agents, given)
-    with reported_errors(f"stopped; continue with: {going_on('league', resume, plan.agents)}"):
-        play_and_report(plan, resume, threads, executor)
+    plan = League(agents, games, seed, luck_adjusted)
+    folder = plan.begin(folder)
+    with reported_errors(f"stopped; continue with: {again(folder)}"):
+        play_and_report(plan, folder, threads, executor)
 
 
 def standing_rows(standings: Standings) -> tuple[list[str], list[list[str]]]:
@@ -80,12 +71,12 @@ def matrix_rows(standings: Standings) -> tuple[list[str], list[list[str]]]:
     rows = []
     for i in order:
         cells = (standings.cells.get((i, j)) for j in order)
-        rows.append([names[i], *("" if cell is None else _percent(cell, " ± ") for cell in cells)])
+        rows.append([names[i], *("" if cell is None else _percent(cell) for cell in cells)])
     return ["wins of … against, %", *(names[j] for j in order)], rows
 
 
-def _percent(cell: Cell, between: str) -> str:
-    return f"{100 * cell.win_rate:.1f}{between}{100 * half_width((cell.low, cell.high)):.1f}"
+def _percent(cell: Cell) -> str:
+    return f"{100 * cell.win_rate:.1f} ± {100 * half_width((cell.low, cell.high)):.1f}"
 
 
 def in_words(standings: Standings) -> str:
@@ -97,22 +88,6 @@ def in_words(standings: Standings) -> str:
         f"{', all results less luck' if league.luck_adjusted else ''}; Bradley-Terry ratings with mean "
         f"{MEAN:.0f}, which predict every win rate to within {100 * standings.misfit:.1f} percentage points{faults}"
     )
-
-
-def _matrix_on_screen(standings: Standings) -> Table:
-    """The matrix in whole percent; columns are numbered by rank, so that thirteen agents fit into 80 columns."""
-    order = standings.order
-    widest = 100 * max(half_width((cell.low, cell.high)) for cell in standings.cells.values())
-    caption = f"95 % intervals within ± {widest:.1f} of each; all intervals: league.md"
-    table = Table(title="wins of the row against the column, %", caption=caption, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column("", justify="right", no_wrap=True, min_width=2)
-    table.add_column("", overflow="ellipsis")
-    for place in range(1, len(order) + 1):
-        table.add_column(str(place), justify="right", no_wrap=True, min_width=3)
-    for place, i in enumerate(order, start=1):
-        rates = (f"{100 * standings.cells[i, j].win_rate:.0f}" if i != j else "" for j in order)
-        table.add_row(str(place), standings.league.agents[i], *rates)
-    return table
 
 
 def draw_matrix(names: Sequence[str], win_rates: np.ndarray, half_widths: np.ndarray, games: int) -> Figure:
@@ -169,5 +144,4 @@ def play_and_report(league: League, folder: Path, threads: int, executor: str | 
     standings = Standings.of(league, matches)
     write_report(standings, folder)
     console.print(table_of("league", *standing_rows(standings), words=2, no_wrap=True))
-    console.print(_matrix_on_screen(standings))
     console.print(f"{in_words(standings)}; files: {folder}", soft_wrap=True)

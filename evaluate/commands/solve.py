@@ -9,15 +9,13 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from rich.progress import Progress
-from rich.table import Table
 
 from crib_env.agents.belief.simple_players import simple_policy
 from crib_env.evaluate.command_line import File, Folder, SomeJson
-from crib_env.evaluate.console import console
+from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.job import held
 from crib_env.evaluate.progress import progress_bar, say
-from crib_env.evaluate.ranges import Positive, Range, Share, Threads
 from crib_env.hands import N_RANKS
 from crib_env.solver.cfr import PlaySolver, Population, check_solution
 from crib_env.solver.deal.best_response import DealPolicy, best_responses
@@ -38,6 +36,7 @@ from crib_env.solver.deal.solver import DealSolver
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.tables.shipped import DealValues
+from crib_env.values import Positive, Range, Share, Threads
 
 PEGGING_GAME = "the pegging game"
 _SMALLER = {2: " with two cards each", 3: " with three cards each", 4: ""}
@@ -95,23 +94,14 @@ def solve_play(
         {
             "game": about,
             "value_to_dealer": value,
+            "value_at_least": -responses.as_pone,
+            "value_at_most": responses.as_dealer,
             "nash_conv": distance,
             "exploitability": responses.nash_conv / 2,
-            "best_response_as_pone": responses.as_pone,
-            "best_response_as_dealer": responses.as_dealer,
             "iterations": solver.iterations,
             "seconds": solver.seconds,
         },
         json_file,
-        f"{about}: {path}",
-        {
-            "value to the dealer, points a deal": f"{value:.4f}",
-            "it lies between": f"{-responses.as_pone:.4f} and {responses.as_dealer:.4f}",
-            "NashConv": f"{distance:.5f}",
-            "exploitability": f"{responses.nash_conv / 2:.5f}",
-            "iterations": f"{solver.iterations:,}",
-            "seconds": f"{solver.seconds:,.0f}",
-        },
     )
 
 
@@ -141,13 +131,14 @@ def _solve_play(solver: PlaySolver, path: Path, about: str, aim: float, progress
     return distance
 
 
-def _report(found: dict[str, Any], json_file: Path | None, title: str, rows: dict[str, str]) -> None:
+def _report(found: dict[str, Any], json_file: Path | None) -> None:
+    """Writes and prints what was found, in points a deal."""
     if json_file is not None:
         write_json(json_file, found)
-    table = Table(title=title, show_header=False)
-    for name, text in rows.items():
-        table.add_row(name, text)
-    console.print(table)
+    rows = (
+        (name.replace("_", " "), f"{one:,.5f}" if isinstance(one, float) else f"{one}") for name, one in found.items()
+    )
+    console.print(table_of("", ("points a deal", ""), rows))
 
 
 def solve_deal(
@@ -194,28 +185,18 @@ def solve_deal(
         task = progress.add_task("best responses, by starter", total=2 * N_RANKS)
         found = best_responses(game, policy, threads, lambda done: progress.update(task, advance=done))
     DealValues.of(found).save(folder / "values.npz")
-    done, forgotten = int(discards["iterations"]), float(first.responses.sum())
-    least, most = -found.as_pone.value, found.as_dealer.value
     _report(
         {
-            "game": "whole deals",
+            "game": "whole deals, discards and play",
+            "value_to_dealer_at_least": -found.as_pone.value,
+            "value_to_dealer_at_most": found.as_dealer.value,
             "nash_conv": found.nash_conv,
-            "value_to_dealer_at_least": least,
-            "value_to_dealer_at_most": most,
-            "iterations": done,
+            "exploitability": found.nash_conv / 2,
+            "nash_conv_if_discards_are_forgotten": float(first.responses.sum()),
+            "iterations": int(discards["iterations"]),
             "iterations_again": iterations_again,
-            "nash_conv_if_discards_are_forgotten": forgotten,
         },
         json_file,
-        "whole deals, discards and play",
-        {
-            "value to the dealer, points a deal": f"between {least:.4f} and {most:.4f}",
-            "NashConv": f"{found.nash_conv:.4f}",
-            "exploitability": f"{found.nash_conv / 2:.4f}",
-            "NashConv, if its discards are forgotten": f"{forgotten:.4f}",
-            "iterations": f"{done:,}",
-            "iterations of the play again": f"{iterations_again:,}",
-        },
     )
 
 

@@ -3,39 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import tyro
-from rich.progress import Progress
 
-from crib_env.evaluate.command_line import AgentNames, SomeExecutor, SomeFile, SomeFolder, SomeJson
+from crib_env.evaluate.command_line import AgentNames, SomeExecutor, SomeFolder, SomeJson
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.executors import check_executor, connected
 from crib_env.evaluate.files import check_outputs, write_json
-from crib_env.evaluate.job import going_on, held
+from crib_env.evaluate.job import again, held
 from crib_env.evaluate.progress import progress_bar, say
-from crib_env.evaluate.ranges import Threads
-from crib_env.evaluate.skill.suite.submission import check_tier, row_of
 from crib_env.evaluate.skill.suite.suite import NAMES, Outcome, Suite, figures_table, results_as_json
+from crib_env.values import Threads
 
 Tasks = Annotated[tuple[str, ...], tyro.conf.arg(metavar="TASK ...", help_behavior_hint="")]
 
 
 def suite(
-    agents: AgentNames = (),
+    agents: AgentNames,
     share: Annotated[tuple[str, ...], tyro.conf.arg(metavar="[TASK=]SHARE ...", help_behavior_hint="")] = (),
     skip: Tasks = (),
     only: Tasks = (),
     folder: SomeFolder = None,
-    resume: SomeFolder = None,
     threads: Threads = 2,
     json_file: SomeJson = None,
-    *,
     executor: SomeExecutor = None,
-    submit: SomeFile = None,
 ) -> None:
     """Measures agents on fixed tasks with known answers: discards, the play, endgames, matches, time.
 
@@ -47,40 +42,25 @@ def suite(
             shares of single tasks follow, as in 0.01 play=0.1.
         skip: Tasks to leave out, by their names in docs/evaluate/suite.md.
         only: Tasks to do, all others are left out; `text` is for language models.
-        folder: A new folder for finished tasks, by default runs/suite/<time>.
-        resume: Folder of a stopped suite to continue; give no other settings then, but name agents from your own
-            modules again.
+        folder: Folder for finished tasks, by default runs/suite/<time>; that of a stopped suite goes on.
         threads: Number of threads; they do not change the figures.
         json_file: Also write all figures to this file, as JSON.
         executor: Do all tasks side by side on workers: processes, ray or dask, on the cores of this machine;
             ray:ADDRESS or dask:ADDRESS on a cluster.
-        submit: Write a row for the table of baselines to this file, of one agent and the whole suite;
-            docs/evaluate/suite.md says what else a submission needs.
     """
-    check_outputs(json_file, submit)
+    check_outputs(json_file)
     if executor is not None:
         check_executor(executor)
-    if resume is None:
-        if only and skip:
-            raise ValueError("--only leaves out all other tasks: give it, or --skip")
-        if unknown := set(only) - set(NAMES):
-            raise ValueError(f"only={' '.join(sorted(unknown))} is not allowed: choose of {', '.join(NAMES)}")
-        shares = _shares(share)
-        left_out = tuple(name for name in NAMES if name not in only) if only else skip
-        plan = Suite(agents, shares.pop("", 1.0), left_out, shares)
-        if submit is not None:
-            check_tier(plan)
-        resume = plan.begin(folder)
-        console.print(plan.takes(), highlight=False)
-    else:
-        plan = Suite.resumed(resume, agents, {"share": share, "skip": skip, "only": only, "folder": folder})
-        if submit is not None:
-            check_tier(plan)
-    again = going_on("suite", resume, plan.agents, *(() if submit is None else ("--submit", str(submit))))
-    with reported_errors(f"stopped; continue with: {again}"):
-        outcomes = _measure_and_report(plan, resume, threads, executor, json_file, again)
-        if submit is not None:
-            write_json(submit, row_of(plan, outcomes))
+    if only and skip:
+        raise ValueError("--only leaves out all other tasks: give it, or --skip")
+    if unknown := set(only) - set(NAMES):
+        raise ValueError(f"only={' '.join(sorted(unknown))} is not allowed: choose of {', '.join(NAMES)}")
+    shares = _shares(share)
+    left_out = tuple(name for name in NAMES if name not in only) if only else skip
+    plan = Suite(agents, shares.pop("", 1.0), left_out, shares)
+    folder = plan.begin(folder)
+    with reported_errors(f"stopped; continue with: {again(folder)}"):
+        _measure_and_report(plan, folder, threads, executor, json_file)
 
 
 def _shares(texts: tuple[str, ...]) -> dict[str, float]:
@@ -100,29 +80,20 @@ def _shares(texts: tuple[str, ...]) -> dict[str, float]:
     return shares
 
 
-def _measured(plan: Suite, folder: Path, threads: int, executor: str | None, progress: Progress) -> Iterator[Outcome]:
-    bar = progress.add_task("suite", total=None)
-    if executor is not None:
-        with connected(executor) as cluster:
-            yield from plan.run_on(
-                cluster, folder, lambda done, planned: progress.update(bar, completed=done, total=planned)
-            )
-        return
-
-    def on_task(agent: str, task: str, steps: int) -> None:
-        nonlocal bar  # a new one, since the total of a bar cannot become unknown
-        progress.remove_task(bar)
-        bar = progress.add_task(f"{agent}: {task}", total=steps or None)
-
-    yield from plan.run(folder, threads, on_task, lambda done: progress.update(bar, advance=done))
-
-
-def _measure_and_report(
-    plan: Suite, folder: Path, threads: int, executor: str | None, json_file: Path | None, again: str
-) -> list[Outcome]:
+def _measure_and_report(plan: Suite, folder: Path, threads: int, executor: str | None, json_file: Path | None) -> None:
     outcomes: list[Outcome] = []
-    with held(folder), progress_bar() as progress:
-        for outcome in _measured(plan, folder, threads, executor, progress):
+    with ExitStack() as opened:
+        opened.enter_context(held(folder))
+        progress = opened.enter_context(progress_bar())
+        cluster = None if executor is None else opened.enter_context(connected(executor))
+        bar = progress.add_task("suite", total=100)
+
+        def on_task(agent: str, task: str) -> None:
+            progress.reset(bar, description=f"{agent}: {task}")
+
+        for outcome in plan.run(
+            folder, threads, on_task, lambda done: progress.update(bar, advance=done), cluster=cluster
+        ):
             outcomes.append(outcome)
             if outcome.failed is not None:
                 say(progress, f"{outcome.agent}: {outcome.task} failed ({outcome.failed})")
@@ -132,5 +103,4 @@ def _measure_and_report(
     console.print(f"files: {folder}", soft_wrap=True)
     failed = [f"{outcome.task} of {outcome.agent}" for outcome in outcomes if outcome.failed is not None]
     if failed:
-        raise ValueError(f"failed: {', '.join(failed)}; this does it again, and keeps the rest: {again}")
-    return outcomes
+        raise ValueError(f"failed: {', '.join(failed)}; this does it again, and keeps the rest: {again(folder)}")

@@ -6,8 +6,9 @@ Discards are valued by the exact analysis, cards by a judge of the play, and the
 
 from __future__ import annotations
 
+import math
 from functools import cache
-from typing import Literal, NamedTuple, get_args
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,10 +22,10 @@ from crib_env.evaluate.skill.analysis.judges import JudgeName, PlayJudge, discar
 from crib_env.evaluate.skill.positions import after_cards, batch_of, before_discards
 from crib_env.evaluate.skill.suite import discards, play
 from crib_env.exact.discard_statistics import PLACES
-from crib_env.options import check_seed
 from crib_env.players.turns import Observers
 from crib_env.text.answer import how_to_answer, read_answer
 from crib_env.text.position import in_words
+from crib_env.values import Range, check_values
 
 Task = Literal["discards", "play", "deal", "game"]
 """One of the suite's hands before the discard; one of its positions before a card of the pegging game; a deal; a
@@ -194,13 +195,8 @@ class Episode:
 
 
 def _check(task: str, number: int, unit: str) -> None:
-    for name, value, allowed in (("task", task, Task), ("unit", unit, Unit)):
-        if value not in get_args(allowed):
-            raise ValueError(f"{name}={value!r} is not allowed: choose of {', '.join(get_args(allowed))}")
-    check_seed(number)
-    if number is None or (task in _SIZES and number >= _SIZES[task]):
-        most = f" to {_SIZES[task] - 1:,}" if task in _SIZES else ""
-        raise ValueError(f"number={number!r} is not allowed: give a whole number from 0{most}")
+    numbers = Annotated[int, Range(0, _SIZES.get(task, math.inf) - 1)]
+    check_values({"task": task, "unit": unit, "number": number}, {"task": Task, "unit": Unit, "number": numbers})
     if task == "play" and unit == "chance":
         raise ValueError("unit='chance' is not allowed with task='play': the pegging game has points alone")
 

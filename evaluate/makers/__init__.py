@@ -9,9 +9,8 @@ from collections.abc import Callable
 
 import tyro
 
-from crib_env.evaluate.command_line import MARKERS
+from crib_env.evaluate.command_line import MARKERS, checked
 from crib_env.evaluate.ending import reported_errors
-from crib_env.evaluate.ranges import checked
 
 
 def run(maker: Callable[..., None]) -> None:

@@ -19,17 +19,17 @@ from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.makers import run
 from crib_env.evaluate.progress import advancing
-from crib_env.evaluate.ranges import Amount, Range, Seed, Threads
 from crib_env.evaluate.skill.luck.table import WINS
 from crib_env.evaluate.skill.luck.variates import LuckMeter, less_luck, results
 from crib_env.evaluate.skill.positions import before_discards, begin_all, play_after_discards
 from crib_env.evaluate.statistics import half_width, mean_interval, rate_less_luck, student_quantile
 from crib_env.exact.discard_statistics import PLACES
-from crib_env.files.json_text import read_json, typed
+from crib_env.files.json_text import read_json
 from crib_env.kernels import streams
 from crib_env.players.win_rate import Z
 from crib_env.tables.deal_chances import chance_after_deal
 from crib_env.tables.shipped import standard_win_table
+from crib_env.values import Amount, Range, Seed, Threads, typed
 from crib_env.views import views_of
 
 BANDS = ((0, 95), (96, 110), (111, 120))

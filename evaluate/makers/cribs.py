@@ -20,13 +20,13 @@ from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run
 from crib_env.evaluate.progress import advancing
-from crib_env.evaluate.ranges import Amount, Seed, Threads
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS, hand_total, show_total
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, PLACES, TOTALS, fill_totals, hand_counts
 from crib_env.hands import HANDS, N_FOURS, PAIR_NUMBER, hand_of_mask
 from crib_env.kernels import GOLDEN, below, bit, cards_in, kernel, mask_of, mix, popcount, streams
 from crib_env.tables.shipped import CribTables
+from crib_env.values import Amount, Seed, Threads
 
 SIGNS = (-1, 1)
 """By role: whether a point in the crib counts against the player or for it."""

@@ -33,7 +33,6 @@ from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run
 from crib_env.evaluate.makers.late_deals import points_of, score_after
 from crib_env.evaluate.progress import advancing
-from crib_env.evaluate.ranges import MOST_GAMES, Range, Seed
 from crib_env.evaluate.skill.luck.table import RESULTS, LuckTable, result_after
 from crib_env.evaluate.skill.luck.usual_deal import (
     PARTS,
@@ -51,6 +50,7 @@ from crib_env.hands import FOUR_MASKS, FOURS, HANDS, N_FOURS, PAIR_NUMBER, hand_
 from crib_env.kernels import bit, cards_in, kernel, lowest, mask_of, popcount, streams
 from crib_env.scoring import SUIT
 from crib_env.tables.outlook import DiscardValues, standard_values
+from crib_env.values import MOST_GAMES, Range, Seed
 
 N_DISJOINT = N_DEALS * comb(46, 6)
 """Ordered pairs of disjoint six-card hands."""

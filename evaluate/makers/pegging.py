@@ -29,12 +29,12 @@ from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run
 from crib_env.evaluate.progress import advancing
-from crib_env.evaluate.ranges import Range, Seed, Threads
 from crib_env.hands import FOURS, N_FOURS
 from crib_env.kernels import below, bit, kernel, streams
 from crib_env.players.policies import NATIVE, native_card
 from crib_env.tables.shipped import GAINED, GIVEN, PeggingRecords
 from crib_env.tables.shipped import standard_error as error_of
+from crib_env.values import Range, Seed, Threads
 
 PolicyName = Annotated[str, tyro.conf.arg(metavar="POLICY")]
 _BATCH = 200  # deals between two checks of the standard error

@@ -17,7 +17,6 @@ from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run
 from crib_env.evaluate.progress import advancing
-from crib_env.evaluate.ranges import Threads
 from crib_env.evaluate.skill.positions import NO_CARD, before_discards
 from crib_env.evaluate.skill.suite import discards, play
 from crib_env.evaluate.skill.suite.task import SEED, hash_of
@@ -26,6 +25,7 @@ from crib_env.hands import N_RANKS, hand_number
 from crib_env.kernels import streams
 from crib_env.solver.cfr import PlaySolver, check_solution
 from crib_env.solver.play_game import PlayGame, Reached
+from crib_env.values import Threads
 from crib_env.views import views_of
 
 _SPREAD = 60  # of scores, as in Lang (2018)

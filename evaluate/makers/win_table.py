@@ -48,7 +48,6 @@ from crib_env.evaluate.makers.late_deals import (
     score_after,
 )
 from crib_env.evaluate.progress import advancing
-from crib_env.evaluate.ranges import Amount, Seed, Threads
 from crib_env.evaluate.skill.luck.table import standard_luck_table
 from crib_env.evaluate.skill.luck.usual_deal import PARTS as PARTS_OF_LUCK
 from crib_env.evaluate.skill.luck.usual_deal import UNSEEN, new_scratch, usual_discards, value_cards
@@ -58,6 +57,7 @@ from crib_env.scoring import show_points
 from crib_env.tables.deal_chances import ENDINGS, MATCH_POINTS, ending_of
 from crib_env.tables.outlook import outlook_of
 from crib_env.tables.shipped import LATE, WinTable, as_from_nothing, standard_win_table
+from crib_env.values import Amount, Seed, Threads
 
 NEAR, LAST = LATE, 102
 """Deals are played at a pair of scores if one of them is at least ``NEAR``; most of them where both are ``LAST``."""
@@ -142,7 +142,7 @@ def make_win_table(plan: Plan, folder: Path, threads: int) -> WinTable:
     Raises:
         ValueError: the folder has deals of another plan, or a file in it is damaged.
     """
-    plan.begin_or_go_on(folder)
+    plan.begin(folder)
     with held(folder):
         explored = _Blocks(plan, folder, plan.agent, threads)
         late, known = explored.late(), fit_plays(explored.plays())

@@ -23,8 +23,9 @@ from crib_env.aec import raw_env
 from crib_env.batch import GameBatch
 from crib_env.cards import format_cards
 from crib_env.evaluate.matches.muggins import HANDS, Missed, check_missed, hands_counted, write_missed
-from crib_env.files.json_text import parse_json, typed
+from crib_env.files.json_text import parse_json
 from crib_env.files.whole_file import add_lines
+from crib_env.values import typed
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,14 @@ from crib_env.evaluate.files import write_json
 from crib_env.evaluate.job import Job
 from crib_env.evaluate.matches.blocks import cut, play_matches
 from crib_env.evaluate.matches.game_records import add_records
-from crib_env.evaluate.matches.match import MatchResult, check_games, pairs_less_luck, play_games, summarise
+from crib_env.evaluate.matches.match import MatchResult, pairs_less_luck, play_games, summarise
 from crib_env.evaluate.matches.mirrored import Games, Shard
 from crib_env.evaluate.matches.resuming import take_up
 from crib_env.evaluate.skill.luck.table import WINS
-from crib_env.files.json_text import read_json, typed
+from crib_env.files.json_text import read_json
 from crib_env.files.whole_file import check_output
+from crib_env.values import Games as GameAmount
+from crib_env.values import typed
 
 _ROUNDING = 1e-9  # of the ends of intervals
 
@@ -65,7 +67,7 @@ class League(Job):
     def __post_init__(self) -> None:
         if len(self.agents) < 2 or len(set(self.agents)) < len(self.agents):
             raise ValueError(f"agents={' '.join(self.agents)!r} is not allowed: give two or more different agents")
-        check_games(self.games)
+        typed(self.games, GameAmount, "games")
         for agent in self.agents:
             make_agent(agent)
 
@@ -118,22 +120,21 @@ class League(Job):
         again = "delete it to play it again"
 
         def build(content: dict[str, Any]) -> LeagueMatch:
-            result = {"luck_adjusted": None, "faults": {"a": {}, "b": {}}} | content["result"]
-            found = typed(content | {"result": result}, _Saved)
+            found = typed(content, _Saved)
+            won = np.array(["012".index(digit) for digit in found.won])
             less = None if found.less_luck is None else np.array(found.less_luck)
-            match = LeagueMatch(found.result, np.array(["012".index(digit) for digit in found.won]), less)
-            games, wins = match.result.games, match.result.wins
-            if (2 * len(match.won), match.won.sum()) != (games, wins) or match.result.win_rate != wins / games:
+            result, games, wins = found.result, 2 * len(won), int(won.sum())
+            if (games, wins, wins / games) != (result.games, result.wins, result.win_rate):
                 raise ValueError("its games do not match its result")
-            if less is not None and (len(less) != len(match.won) or not np.isfinite(less).all()):
+            if less is not None and (len(less) != len(won) or not np.isfinite(less).all()):
                 raise ValueError("its games and its results less luck do not match")
-            for one in (match.result, match.result.luck_adjusted or match.result):
+            for one in (result, result.luck_adjusted or result):
                 means = one.win_rate, one.margin, one.net_match_points
                 low, high = np.array([one.interval, one.margin_interval, one.net_match_points_interval]).T
                 is_within = np.isfinite(means) & (low - _ROUNDING <= means) & (means <= high + _ROUNDING)
                 if not (is_within.all() and 0 <= one.win_rate <= 1):
                     raise ValueError("its means do not match their intervals")
-            return match
+            return LeagueMatch(result, won, less)
 
         match = read_json(path, f"{path} is not a whole match: {again}", build)
         result = match.result
@@ -194,10 +195,8 @@ class League(Job):
             games.won.reshape(-1, 2).sum(axis=1),
             2 * pairs_less_luck(games)[:, WINS] if self.luck_adjusted else None,
         )
-        saved = {"result": match.result.to_json(), "won": "".join(map(str, match.won.tolist()))}
-        if match.less_luck is not None:
-            saved["less_luck"] = match.less_luck.tolist()
-        write_json(path, saved)
+        less = None if match.less_luck is None else match.less_luck.tolist()
+        write_json(path, _Saved(match.result, "".join(map(str, match.won.tolist())), less))
         return match
 
 

@@ -16,11 +16,12 @@ from crib_env.evaluate.executors import Cluster
 from crib_env.evaluate.matches.blocks import Pace, play_pairs, working
 from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs
 from crib_env.evaluate.matches.stopping import StoppingRule
-from crib_env.evaluate.ranges import MOST_GAMES
 from crib_env.evaluate.skill.luck.table import MATCH_POINTS, NET_POINTS, RESULTS, WINS
 from crib_env.evaluate.skill.luck.variates import less_luck, results
 from crib_env.evaluate.statistics import match_points, mean_interval, rate_less_luck
 from crib_env.players.win_rate import paired_rate_interval
+from crib_env.values import Games as GameAmount
+from crib_env.values import typed
 
 
 @dataclass(frozen=True)
@@ -78,18 +79,6 @@ class MatchResult:
     def to_json(self) -> dict[str, Any]:
         """The result as a dictionary of plain values."""
         return asdict(self)
-
-
-def check_games(games: int) -> None:
-    """Checks the number of games of a match.
-
-    Raises:
-        ValueError: it is not a positive even number, or is more than ``MOST_GAMES``.
-    """
-    if games < 2 or games % 2:
-        raise ValueError(f"games={games} is not allowed: mirrored games come in pairs, give a positive even number")
-    if games > MOST_GAMES:
-        raise ValueError(f"games={games} is not allowed: give at most {MOST_GAMES:,}")
 
 
 def play_match(
@@ -158,7 +147,7 @@ def play_games(
         ValueError: ``games`` is not a positive even number, ``seconds`` is not above 0, or an agent chose an illegal
             card.
     """
-    check_games(games)
+    typed(games, GameAmount, "games")
     most, pace = games // 2, Pace(seconds)
     whole = Shard.of(seed, 0, most, keep_records=keep_records, measure_luck=measure_luck)
     done = 0 if kept is None else kept.pairs

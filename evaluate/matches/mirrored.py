@@ -38,8 +38,6 @@ class Shard:
     """(N,) uint64, a random stream for each pair."""
     position: tuple[int, int] | None = None
     """Scores at which all games begin: of the dealer, who is seat 0, and of pone; ``None`` is 0–0 and a coin."""
-    is_single: bool = False
-    """Only the first game is played, without its mirror image."""
     keep_records: bool = False
     """Write the games down, card by card."""
     measure_luck: bool = False
@@ -135,14 +133,12 @@ def play_shard(a: Agent, b: Agent, shard: Shard, on_progress: Callable[[int], No
         ValueError: an agent chose an illegal card, or plays single games only.
     """
     for agent in (a, b):
-        if as_agent(agent).powers.plays_once and not shard.is_single:
+        if as_agent(agent).powers.plays_once:
             raise ValueError(
-                f"agent {agent.name!r} plays no mirrored games, in which it would hold cards that it has played "
-                "against: give --games 1"
+                f"agent {agent.name!r} plays no mirrored games, in which it would hold cards that it has played against"
             )
     dealer = None if shard.position is None else 0
-    deals = np.repeat(shard.deals, 2)[: 1 if shard.is_single else None]
-    batch = GameBatch(deals, first_id=2 * shard.first, first_dealer=dealer, scores=shard.position)
+    batch = GameBatch(np.repeat(shard.deals, 2), first_id=2 * shard.first, first_dealer=dealer, scores=shard.position)
     recorder = Recorder(batch) if shard.keep_records else None
     meter = LuckMeter(batch.games, by_coin=dealer is None) if shard.measure_luck else None
     seat_of_a = batch.game_ids % 2

@@ -45,10 +45,8 @@ def take_up(path: Path, a: Agent, b: Agent, whole: Shard) -> Games | None:
             if left := lines[2 * n :]:
                 if pairs == len(whole.deals):
                     raise ValueError(f"{path} holds more games than games={2 * pairs}: give as many, or more")
-                if left[-1].endswith(b"\n") or len(left) == 2:
-                    _again(path, left[:1], (a, b), replace(whole.part(pairs, 1), is_single=True))
-                if not left[-1].endswith(b"\n"):
-                    _check_half(path, left[-1], _asked(2 * pairs + len(left) - 1, (a, b), whole.seed))
+                for k, line in enumerate(left, 2 * pairs):
+                    _check_begins(path, line, _asked(k, (a, b), whole.seed))
                 file.truncate(size)
     return Games.merged(parts) if parts else None
 
@@ -85,8 +83,8 @@ def _asked(k: int, players: tuple[Agent, Agent], seed: int) -> tuple[int, tuple[
     return k, (a, b) if k % 2 == 0 else (b, a), seed
 
 
-def _check_half(path: Path, line: bytes, asked: tuple[int, tuple[str, str], int]) -> None:
-    """Checks that the beginning of a line is that of this game."""
+def _check_begins(path: Path, line: bytes, asked: tuple[int, tuple[str, str], int]) -> None:
+    """Checks that a line, of which the end may be missing, begins as that of this game."""
     k, names, seed = asked
     begins = GameRecord(k, seed, names, 0, (), (), (0, 0)).to_line().partition(', "first_dealer"')[0].encode()
     if line[: len(begins)] != begins[: len(line)]:

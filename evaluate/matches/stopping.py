@@ -5,57 +5,32 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from crib_env.evaluate.statistics import looks, reach
 
 
-class StoppingRule(Protocol):
-    """Decides from the pairs of a match so far, at fixed numbers of pairs, so that it does not depend on speed.
-
-    ``pairs`` (N,) is the share of each pair that ``a`` won: 0, ½ or 1. ``less_luck`` (N,) is the same minus luck, if
-    luck was measured.
-    """
-
-    def looks(self, most: int) -> Iterator[int]:
-        """The numbers of pairs at which to decide; the last is ``most``."""
-        ...
-
-    def is_met(self, pairs: np.ndarray, less_luck: np.ndarray | None = None) -> bool:
-        """Whether to stop after these pairs."""
-        ...
-
-    def needed(self, most: int, pairs: np.ndarray, less_luck: np.ndarray | None = None) -> int:
-        """An estimate of the number of pairs, at most ``most``, after which the rule is met."""
-        ...
-
-    def verdict(self, pairs: np.ndarray, less_luck: np.ndarray | None = None) -> str:
-        """In a line, what was asked for and what came out."""
-        ...
-
-
 class Narrow(NamedTuple):
-    """The 95 % interval of the win rate lies within ``half`` of it; 0.005 is half a percentage point."""
+    """The 95 % interval of the win rate lies within ``half`` of it; 0.005 is half a percentage point.
+
+    Rules decide at fixed numbers of pairs, so that they do not depend on speed: from ``pairs`` (N,), the share of each
+    pair that ``a`` won, 0, ½ or 1, and ``less_luck`` (N,), the same minus luck, if luck was measured.
+    """
 
     half: float
 
     def looks(self, most: int) -> Iterator[int]:
-        """See :class:`StoppingRule`."""
+        """The numbers of pairs at which to decide; the last is ``most``."""
         return looks(most)
 
     def is_met(self, pairs: np.ndarray, less_luck: np.ndarray | None = None) -> bool:
-        """See :class:`StoppingRule`."""
+        """Whether to stop after these pairs."""
         return reach(pairs, less_luck) <= self.half
 
-    def needed(self, most: int, pairs: np.ndarray, less_luck: np.ndarray | None = None) -> int:
-        """See :class:`StoppingRule`: the first look that should be narrow enough."""
-        least = len(pairs) * max(1.0, reach(pairs, less_luck) / self.half) ** 2
-        return next((look for look in looks(most) if look >= least), most)
-
     def verdict(self, pairs: np.ndarray, less_luck: np.ndarray | None = None) -> str:
-        """See :class:`StoppingRule`."""
+        """In a line, what was asked for and what came out."""
         reached = reach(pairs, less_luck)
         return f"asked for ±{self.half:.3%}, reached ±{reached:.3%}" + (
             "" if reached <= self.half else ": too few games"
@@ -80,30 +55,27 @@ class SprtResult:
     accepted: float | None
 
 
-class Sprt(NamedTuple):
+@dataclass(frozen=True)
+class Sprt:
     """A sequential probability ratio test of two win rates, given as differences in Elo, the logistic scale.
 
     Each wrong verdict has a chance of 5 % at most, if the true difference is ``elo0`` or below, or ``elo1`` or above.
     The test is Wald's (1945). The games of a pair are not independent, so the ratio is that of the generalised test:
     between the likelihoods of the best distributions of a pair's result that have either win rate.
+
+    Raises:
+        ValueError: the first difference is not below the second.
     """
 
     elo0: float
     elo1: float
 
-    @classmethod
-    def between(cls, elo0: float, elo1: float) -> Sprt:
-        """The test of two differences.
-
-        Raises:
-            ValueError: the first is not below the second.
-        """
-        if elo0 >= elo1:
-            raise ValueError(f"sprt={elo0:g} {elo1:g} is not allowed: give the smaller difference in Elo first")
-        return cls(elo0, elo1)
+    def __post_init__(self) -> None:
+        if self.elo0 >= self.elo1:
+            raise ValueError(f"sprt={self.elo0:g} {self.elo1:g} is not allowed: give the smaller difference first")
 
     def looks(self, most: int) -> Iterator[int]:
-        """See :class:`StoppingRule`."""
+        """See :class:`Narrow`."""
         return looks(most, _FIRST_LOOK, _GROWTH)
 
     def log_likelihood_ratio(self, pairs: np.ndarray) -> float:
@@ -120,16 +92,11 @@ class Sprt(NamedTuple):
         return SprtResult(self.elo0, self.elo1, ratio, (-_BOUND, _BOUND), len(pairs), accepted)
 
     def is_met(self, pairs: np.ndarray, less_luck: np.ndarray | None = None) -> bool:
-        """See :class:`StoppingRule`."""
+        """See :class:`Narrow`."""
         return self.found(pairs, less_luck).accepted is not None
 
-    def needed(self, most: int, pairs: np.ndarray, less_luck: np.ndarray | None = None) -> int:
-        """See :class:`StoppingRule`: if the ratio grows as it has so far."""
-        ratio = abs(self.found(pairs, less_luck).log_likelihood_ratio)
-        return round(min(most, len(pairs) * max(1.0, _BOUND / max(ratio, 1e-9))))
-
     def verdict(self, pairs: np.ndarray, less_luck: np.ndarray | None = None) -> str:
-        """See :class:`StoppingRule`."""
+        """See :class:`Narrow`."""
         found = self.found(pairs, less_luck)
         end = "not decided" if found.accepted is None else f"Elo {found.accepted:g} is accepted"
         return (
@@ -137,6 +104,9 @@ class Sprt(NamedTuple):
             f"{found.log_likelihood_ratio:+.2f}, bounds ±{_BOUND:.2f}, {found.pairs:,} pairs. "
             "Where such a test stops, the win rate is biased."
         )
+
+
+StoppingRule = Narrow | Sprt
 
 
 def _log_likelihood(values: np.ndarray, weights: np.ndarray) -> float:

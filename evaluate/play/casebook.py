@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crib_env.cards import parse_cards
-from crib_env.files.json_text import read_json, typed
+from crib_env.files.json_text import read_json
+from crib_env.values import typed
 
 _FILE = Path(__file__).parent / "data" / "casebook.json"
 

@@ -14,7 +14,7 @@ from crib_env.cards import format_cards
 from crib_env.engine import DISCARD, WIN
 from crib_env.evaluate.play.reasons_of_cards import Margin, why_card
 from crib_env.evaluate.play.reasons_of_discards import why_discard
-from crib_env.evaluate.play.saved_game import AGENT, PERSON, SavedGame
+from crib_env.evaluate.play.saved_game import PERSON, SavedGame
 from crib_env.evaluate.skill.analysis.decisions import LEAST, Decision, GameAnalysis, Moment, analyse, decisions_at
 from crib_env.evaluate.skill.analysis.judges import PlayJudge, discard_worth
 from crib_env.evaluate.skill.analysis.summary import PlayerSummary, summarise_players
@@ -237,12 +237,6 @@ def review_rows(analysis: GameAnalysis) -> Iterator[tuple[str, ...]]:
             *(f"{100 * rate.chance_lost.mean:.2f}" if rate else "" for rate in rates),
         )
     yield ("lost by errors in all, % points to win", *(f"{100 * _lost(player):.1f}" for player in (you, other)))
-    if you.counting and other.counting:
-        for title, is_own in (("points missed in counting", True), ("points of muggins not claimed", False)):
-            errors = [one for one in analysis.counts if one.is_own == is_own]
-            yield (title, *(str(sum(one.points for one in errors if one.seat == seat)) for seat in (PERSON, AGENT)))
-        lost = (you.counting.mean, other.counting.mean)
-        yield ("lost in counting, % points to win", *(f"{100 * mean:.1f}" for mean in lost))
     yield ("luck, % points to win", *(f"{100 * player.luck[RESULTS[WINS]]:+.1f}" for player in (you, other)))
     yield ("luck, points", *(f"{player.luck[RESULTS[NET_POINTS]]:+.1f}" for player in (you, other)))
 

@@ -17,9 +17,10 @@ from crib_env.evaluate.play.saved_game import PERSON
 from crib_env.evaluate.skill.analysis.decisions import KINDS
 from crib_env.evaluate.skill.luck.table import NET_POINTS, WINS
 from crib_env.evaluate.statistics import mean_interval
-from crib_env.files.json_text import parse_json, typed
+from crib_env.files.json_text import parse_json
 from crib_env.files.whole_file import add_lines
 from crib_env.players.win_rate import wilson_interval
+from crib_env.values import typed
 
 T = TypeVar("T")
 NAME = "progress.jsonl"
@@ -59,8 +60,6 @@ class PlayedGame(NamedTuple):
     luck_points: float
     blunders: tuple[Blunder, ...] = ()
     """Of lessons to come; none in games that were kept before there were lessons."""
-    counting: Losses = Losses(0, 0.0, 0.0)
-    """Errors in counting by hand: how many, and what they lost."""
 
 
 def played_game(coach: Coach) -> PlayedGame:
@@ -73,9 +72,7 @@ def played_game(coach: Coach) -> PlayedGame:
         losses[kind] = Losses(len(lost), sum(one.chance_lost for one in lost), sum(one.points_lost for one in lost))
     points, chance = float(luck[NET_POINTS]), float(luck[WINS])
     blunders = tuple(Blunder(note.at, note.decision.chance_lost) for note in notes if note.size == "blunder")
-    counts = [one for one in coach.analysis().counts if one.seat == PERSON]
-    counting = Losses(len(counts), sum(one.chance_lost for one in counts), float(sum(one.points for one in counts)))
-    return PlayedGame(game.file.stem, game.names[1 - PERSON], (own, other), losses, chance, points, blunders, counting)
+    return PlayedGame(game.file.stem, game.names[1 - PERSON], (own, other), losses, chance, points, blunders)
 
 
 def read_progress(folder: Path) -> list[PlayedGame]:
@@ -113,7 +110,7 @@ def keep(folder: Path, game: PlayedGame) -> None:
     if all(game.game != kept.game for kept in read_progress(folder)):
         losses = {kind: one._asdict() for kind, one in game.losses.items()}
         blunders = [one._asdict() for one in game.blunders]
-        content = {**game._asdict(), "losses": losses, "blunders": blunders, "counting": game.counting._asdict()}
+        content = {**game._asdict(), "losses": losses, "blunders": blunders}
         add_lines(folder / NAME, [json.dumps(content)])
 
 
@@ -188,9 +185,6 @@ def progress_rows(games: Sequence[PlayedGame]) -> Iterator[tuple[str, str]]:
         if loss := loss_of(games, [kind]):
             n_decisions = sum(game.losses[kind].decisions for game in games)
             yield title, f"{_percents(loss)} to win, {n_decisions} decisions"
-    if n_errors := sum(game.counting.decisions for game in games):
-        lost = _mean_of_games([game.counting.chance for game in games], "")
-        yield "counting by hand loses a game", f"{lost} to win, {n_errors} errors"
     yield "luck of a game", f"{_mean_of_games([game.luck for game in games], '+')} to win"
 
 

@@ -20,11 +20,12 @@ from crib_env.evaluate.matches.game_records import GameRecord, Recorder, add_rec
 from crib_env.evaluate.matches.muggins import HANDS, Missed, check_missed, hands_counted, write_missed
 from crib_env.evaluate.play.levels import level_of
 from crib_env.evaluate.play.show import Count, Show
-from crib_env.files.json_text import read_json, typed
+from crib_env.files.json_text import read_json
 from crib_env.kernels import mask_of
 from crib_env.options import check_seed
 from crib_env.picture.seen import stages
 from crib_env.players.turns import Observers
+from crib_env.values import typed
 from crib_env.views import views_of
 
 PERSON, AGENT = range(2)  # seats

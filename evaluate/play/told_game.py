@@ -31,7 +31,6 @@ def tell_game(record: GameRecord, only: int | None = None, analysis: GameAnalysi
         missed = {one.hand: one for one in record.missed if one.deal == number}
         told = list(_tell_deal(env, number, parse_cards(deal), parse_cards(cards), names, notes, missed))  # it plays
         if analysis is not None:
-            told += (f"  {line}" for line in analysis.told_counts(number - 1))
             told += (f"  {line}" for line in analysis.told_luck(number - 1))
         if only in (None, number):
             lines += ["", *told]

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from crib_env.evaluate.ranges import Range
-from crib_env.files.json_text import read_json, typed
+from crib_env.files.json_text import read_json
+from crib_env.values import Range, typed
 
 T = TypeVar("T")
 
@@ -152,21 +152,6 @@ def description_of(tag: str) -> str:
 def final_tag(tag: str) -> str:
     """The tag of the finished player's result, by that of the learning curve."""
     return f"{_FINAL}{title_of(tag)}"
-
-
-def curve_tag(against: str) -> str:
-    """The tag of the learning curve against a baseline, or of exploitability, against ``BEST_RESPONSE``."""
-    return EXPLOITABILITY if against == BEST_RESPONSE else win_rate_tag(against)
-
-
-def curve_in_words(against: str) -> str:
-    """What :func:`curve_tag` is the tag of."""
-    return "exploitability" if against == BEST_RESPONSE else f"win rates against {against!r}"
-
-
-def no_curve(run: Path, against: str, over: str) -> str:
-    """The error for a run without a curve against a baseline."""
-    return f"{run} holds no curve of {curve_in_words(against)} over {over}"
 
 
 def is_end(tag: str) -> bool:

@@ -19,16 +19,15 @@ from crib_env.evaluate.figures import COLOURS, GREY, new_figure, number_log_tick
 from crib_env.evaluate.runs.format import (
     BEST_RESPONSE,
     EPISODES_PER_SECOND,
+    EXPLOITABILITY,
     PROCESSOR_SECONDS,
     band_of,
-    curve_in_words,
-    curve_tag,
     is_finished,
     labels_of,
-    no_curve,
     read_config,
     read_summary,
     runs_in,
+    win_rate_tag,
 )
 from crib_env.evaluate.statistics import student_quantile
 
@@ -111,14 +110,14 @@ def read_curve(run: Path, against: str, over: Over) -> Curve:
     Raises:
         ValueError: the folder holds no such curve; the message names it.
     """
-    tag = curve_tag(against)
+    tag = EXPLOITABILITY if against == BEST_RESPONSE else win_rate_tag(against)
     try:
         final = read_summary(run, lambda summary: final_of(summary, tag, over)) if is_finished(run) else NO_POINTS
         curve = Curve(read_points(run, tag, over), final)
     except KeyError:
         curve = Curve(NO_POINTS, NO_POINTS)
     if not any(len(part.places) for part in curve):
-        raise ValueError(no_curve(run, against, over))
+        raise ValueError(f"{run} holds no curve against {against!r} over {over}")
     return curve
 
 
@@ -195,7 +194,7 @@ def curves_by_label(folders: Sequence[Path], against: str, over: Over) -> dict[s
             except ValueError as error:
                 console.print(f"left out: {error}", soft_wrap=True, highlight=False)
     if not found:
-        raise ValueError(f"none of the runs has a curve of {curve_in_words(against)} over {over}")
+        raise ValueError(f"none of the runs has a curve against {against!r} over {over}")
     curves: dict[str, list[Curve]] = {}
     for label, curve in zip(labels_of([read_config(run) for run in found]), found.values()):
         curves.setdefault(label, []).append(curve)

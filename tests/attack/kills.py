@@ -48,11 +48,9 @@ COMMANDS = {
     ),
     "league": Long(
         ("evaluate", "league", "greedy", "random", "expert:hands=20", "--games", "100", "--folder", "a", *ONE),
-        ("evaluate", "league", "--resume", "a", *ONE),
     ),
     "suite": Long(
         ("evaluate", "suite", "careful", "--share", "0.01", "--skip", "time", "pegging", "--folder", "a", *ONE),
-        ("evaluate", "suite", "--resume", "a", *ONE),
     ),
     "dataset": Long(("evaluate", "dataset", "a", "--agents", "greedy", "careful", "--games", "5000", *ONE)),
     "papers": Long(("crib_env.evaluate.makers.papers", "mueller-1987", "--quick", "--folder", "a", *ONE)),

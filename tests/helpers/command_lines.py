@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 from rich.progress import Progress
 
-from crib_env.evaluate.ranges import Range
+from crib_env.values import Range
 
 # What each command needs; the files do not exist, since numbers are checked before files are opened.
 NEEDED = {
@@ -32,8 +32,7 @@ NEEDED = {
     "solve play": ["solution.npz"],
     "solve deal": ["solutions"],
     "exploitability": ["greedy"],
-    "analyse leads": [],
-    "benchmark decisions": ["greedy"],
+    "analyse leads": ["4C4D5H6S"],
     "benchmark": ["games"],
 }
 

@@ -12,7 +12,7 @@ from crib_env.evaluate.files import write_json
 from crib_env.evaluate.makers import win_table
 from crib_env.evaluate.makers.calibration import Calibration
 from crib_env.evaluate.makers.calibration import Plan as AgreementPlan
-from crib_env.evaluate.matches.dataset.dataset import Dataset
+from crib_env.evaluate.matches.dataset import Dataset
 from crib_env.evaluate.matches.game_records import read_record
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.play.saved_game import GameSoFar, read_game
@@ -41,7 +41,8 @@ def one_of_each_kind(tmp_path: Path) -> dict[Path, Callable[[], Any]]:
     """A JSON file of each kind that a user passes, or that lies in a folder that a user passes; and what reads it."""
     league = League(("greedy", "random"), 2, 0)
     league.play(league.begin(tmp_path / "league"))
-    suite = Suite(("random",), 0.01, skip=tuple(task.NAME for task in TASKS[1:])).begin(tmp_path / "suite")
+    suite = Suite(("random",), 0.01, skip=tuple(task.NAME for task in TASKS[1:]))
+    suite.begin(tmp_path / "suite")
     dataset = Dataset(("greedy", "random"), 2)
     dataset.begin(tmp_path / "dataset")
     run = write_run(tmp_path / "run")
@@ -60,13 +61,13 @@ def one_of_each_kind(tmp_path: Path) -> dict[Path, Callable[[], Any]]:
         (tmp_path / name).write_text(json.dumps(content))
     (tmp_path / "games.jsonl").write_text((DOCS / "game.jsonl").read_text())
     return {
-        tmp_path / "league" / "config.json": lambda: League.of_folder(tmp_path / "league"),
+        tmp_path / "league" / "config.json": lambda: league.begin(tmp_path / "league"),
         tmp_path / "league" / "matches" / "1-2.json": lambda: league.play(tmp_path / "league"),
-        suite / "config.json": lambda: Suite.of_folder(suite),
+        tmp_path / "suite" / "config.json": lambda: suite.begin(tmp_path / "suite"),
         tmp_path / "outcome.json": lambda: read_json(tmp_path / "outcome.json", "outcome.json is damaged", outcome_of),
-        tmp_path / "dataset" / "config.json": lambda: dataset.begin_or_go_on(tmp_path / "dataset"),
+        tmp_path / "dataset" / "config.json": lambda: dataset.begin(tmp_path / "dataset"),
         run / "config.json": lambda: read_config(run),
-        tmp_path / "table" / "config.json": lambda: table.begin_or_go_on(tmp_path / "table"),
+        tmp_path / "table" / "config.json": lambda: table.begin(tmp_path / "table"),
         tmp_path / "calibration.json": lambda: Calibration.of(calibration.plan, tmp_path / "calibration.json"),
         tmp_path / "kept.json": lambda: read_game(tmp_path / "kept.json"),
         tmp_path / "games.jsonl": lambda: read_record(tmp_path / "games.jsonl", 0),

@@ -31,7 +31,6 @@ from rich.progress import Progress
 from crib_env.agents.belief.simple_players import simple_policy
 from crib_env.agents.best.agent import BestAgent
 from crib_env.cards import RANKS
-from crib_env.evaluate.ranges import Share, Threads, WholeNumber
 from crib_env.hands import N_RANKS
 from crib_env.solver.cfr import PlaySolver, Population
 from crib_env.solver.play_game import PlayGame
@@ -51,6 +50,7 @@ from crib_env.train.loop.learning import (
 from crib_env.train.loop.number_format import precision
 from crib_env.train.loop.rounds import Round, Rounds
 from crib_env.train.loop.run_folder import RunFolder, in_all
+from crib_env.values import Share, Threads, WholeNumber
 
 _NO_STARTER = -1
 

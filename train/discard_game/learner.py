@@ -24,7 +24,6 @@ import torch
 from crib_env.agents.networks.discard_game import DiscardPlayer, kept_of, write_kept
 from crib_env.agents.networks.td import gaussian_weights
 from crib_env.engine import GAME, shuffle
-from crib_env.evaluate.ranges import Seed
 from crib_env.evaluate.runs.format import SIMULATION_SECONDS, UPDATES
 from crib_env.exact.discard_means import STARTERS
 from crib_env.kernels import kernel, mask_of
@@ -47,6 +46,7 @@ from crib_env.train.loop.learning import (
 from crib_env.train.loop.number_format import Precision, precision
 from crib_env.train.loop.rounds import Round
 from crib_env.train.td.traces import learn_from_move, means_of, no_traces, value, weights_of
+from crib_env.values import Seed
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from torch import nn
 
 from crib_env.agents import make_agent
 from crib_env.engine import WIN
-from crib_env.evaluate.ranges import Games, Positive, Range, Seed, Share, Threads, WholeNumber, check_values
 from crib_env.evaluate.runs.format import UPDATES
 from crib_env.observation import observation_named
 from crib_env.train.loop.number_format import Precision, chosen
+from crib_env.values import Games, Positive, Range, Seed, Share, Threads, WholeNumber, check_values
 
 Count = Annotated[int, Range(1)]
 Hands = Annotated[int, Range(2)]  # a single hand has no interval

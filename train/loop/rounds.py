@@ -20,7 +20,7 @@ from rich.progress import Progress
 
 from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.batch import GameBatch
-from crib_env.evaluate.ending import Terminated, output_failure
+from crib_env.evaluate.ending import Terminated
 from crib_env.evaluate.progress import say
 from crib_env.evaluate.runs.format import EPSILON, LEARNING_RATE
 from crib_env.players.agent_from_text import is_outside
@@ -42,8 +42,8 @@ class Interrupt:
 
     @property
     def asked(self) -> bool:
-        """Whether there was Ctrl-C or SIGTERM, or the output can no longer be written."""
-        return self.signalled is not None or output_failure() is not None
+        """Whether there was Ctrl-C or SIGTERM."""
+        return self.signalled is not None
 
 
 @contextmanager
@@ -65,8 +65,8 @@ def put_off_interrupts() -> Iterator[Interrupt]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    if interrupt.asked:
-        raise interrupt.signalled or KeyboardInterrupt
+    if interrupt.signalled is not None:
+        raise interrupt.signalled
 
 
 @dataclass(frozen=True)

@@ -31,10 +31,10 @@ from crib_env.evaluate.runs.format import (
     is_strength,
     read_config,
 )
-from crib_env.files.json_text import typed
 from crib_env.train.loop.learning import RunSettings
 from crib_env.train.loop.number_format import processor
 from crib_env.train.loop.tensorboard import layout_of
+from crib_env.values import typed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure  # takes half a second, and few runs draw

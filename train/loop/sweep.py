@@ -35,7 +35,6 @@ from crib_env.evaluate.runs.format import (
     with_band,
 )
 from crib_env.evaluate.runs.learning_curves import draw_curves, mean_of, read_curve, read_points
-from crib_env.files.json_text import typed
 from crib_env.train.loop.contracts import presets_of
 from crib_env.train.loop.learning import RunSettings
 from crib_env.train.loop.run import run_learner
@@ -43,6 +42,7 @@ from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.loop.strength import BASELINES, strength_of
 from crib_env.train.loop.tensorboard import layout_of
 from crib_env.train.registry import learner_named
+from crib_env.values import typed
 
 
 class Sweep:

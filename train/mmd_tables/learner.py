@@ -20,13 +20,13 @@ from crib_env.agents.tables.agent import TablesAgent
 from crib_env.agents.tables.buckets import BUCKET, N_TABLES
 from crib_env.agents.tables.discards import N_LEARNED
 from crib_env.engine import EPISODES, GAME
-from crib_env.evaluate.ranges import Positive, Range, Share
 from crib_env.evaluate.runs.format import UPDATES
 from crib_env.train.loop.learning import Count, PeggingCards, RunSettings
 from crib_env.train.loop.rounds import Round
 from crib_env.train.mmd_tables.deals import play_and_learn
 from crib_env.train.mmd_tables.decisions import N_CRITIC_TABLES, Rates, Tables, no_deal
 from crib_env.train.mmd_tables.known_discards import no_known_discards
+from crib_env.values import Positive, Range, Share
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,6 @@ from torch import nn
 
 from crib_env.agents import make_agent
 from crib_env.agents.networks.policy import PPOAgent
-from crib_env.evaluate.ranges import Positive, Range, Share
 from crib_env.evaluate.runs.format import SIMULATION_SECONDS, UPDATES
 from crib_env.files.whole_file import whole_file
 from crib_env.players.policies import NATIVE
@@ -37,6 +36,7 @@ from crib_env.train.loop.rounds import Interrupt, Rounds
 from crib_env.train.loop.run_folder import Position, RunFolder
 from crib_env.train.ppo.policy import CribbagePolicy, FrozenSelf, Gradients
 from crib_env.train.ppo.sb3_vec_env import SettledVecEnv
+from crib_env.values import Positive, Range, Share
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,13 @@ from crib_env.agents.networks.weights_file import SUFFIX
 from crib_env.agents.strategy_weights import SHAPE, STARTS, StrategyWeightsAgent, starting_weights
 from crib_env.engine import GAME
 from crib_env.evaluate.matches.series import play_series
-from crib_env.evaluate.ranges import Positive, Range, Share, WholeNumber
 from crib_env.evaluate.runs.format import NET_POINTS_IN_TRAINING, snapshot, snapshot_folder
 from crib_env.tables.lang_strategies import pegging_values
 from crib_env.tables.shipped import standard_pegging
 from crib_env.train.loop.learning import Count, RunSettings, StartSpread
 from crib_env.train.loop.strength import is_due
 from crib_env.train.strategy_weights.games import COUNTED, Rule, blend_all, play_and_learn
+from crib_env.values import Positive, Range, Share, WholeNumber
 
 _STARTS, _DEALS, _MATCHES = range(3)  # uses of random numbers
 

@@ -34,7 +34,6 @@ from typing import Literal
 import numpy as np
 
 from crib_env.agents.networks.td import TDAgent
-from crib_env.evaluate.ranges import Share
 from crib_env.evaluate.runs.format import UPDATES
 from crib_env.train.experience import Episodes, play_episodes
 from crib_env.train.loop.learning import Count, ExploringSettings, NotNegative, PeggingCards, Widths, one_width
@@ -42,6 +41,7 @@ from crib_env.train.loop.number_format import Precision
 from crib_env.train.loop.rounds import Round
 from crib_env.train.td.returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves
 from crib_env.train.td.traces import MOVES, Traces
+from crib_env.values import Share
 
 
 @dataclass(frozen=True)

@@ -28,12 +28,12 @@ from crib_env.evaluate.statistics import mean_interval
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
 from crib_env.exact.discard_means import STARTERS
 from crib_env.exact.discard_statistics import PLACES
-from crib_env.files.json_text import typed
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.players.agent import Powers
 from crib_env.players.win_rate import paired_rate_interval
 from crib_env.scoring import SUIT, show_points
 from crib_env.tables.lang_strategies import STRATEGIES
+from crib_env.values import typed
 
 RUN = "RUN"  # in the name of an agent: the folder of the claim's training
 

@@ -6,7 +6,8 @@ import json
 
 from crib_env.evaluate.play.page.games import Games
 from crib_env.evaluate.play.page.messages import MESSAGES, MovedOn
-from crib_env.files.json_text import parse_json, typed
+from crib_env.files.json_text import parse_json
+from crib_env.values import typed
 
 
 def answered(games: Games, name: str, content: str) -> tuple[int, str]:

@@ -20,7 +20,6 @@ from crib_env.cards import format_cards
 from crib_env.engine import DEAL, GAME, GAME_EPISODE, OVER, begin_deal
 from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.evaluate.matches.muggins import write_missed
-from crib_env.evaluate.skill.analysis.counts import CountLoss, count_losses
 from crib_env.evaluate.skill.analysis.judges import PlayJudge, Worth, discard_worth
 from crib_env.evaluate.skill.luck.table import NET_POINTS, RESULTS, WINS
 from crib_env.evaluate.skill.luck.variates import CHANCES, LuckMeter
@@ -72,8 +71,6 @@ class GameAnalysis(NamedTuple):
     """(D, 2) scores before each deal."""
     dealers: tuple[int, ...]
     """Seat of the dealer of each deal."""
-    counts: tuple[CountLoss, ...]
-    """Errors in counting by hand, which are no decisions."""
 
     def told_luck(self, deal: int) -> list[str]:
         """The luck of a deal, a line for each chance that brought any."""
@@ -84,15 +81,6 @@ class GameAnalysis(NamedTuple):
                 points = luck[NET_POINTS] * (1 if seat == 0 else -1)
                 brought = f"{points:+.1f} points, +{_to_win(abs(luck[WINS]))}"
                 lines.append(f"luck of the {name}: {self.record.names[seat]} {brought}")
-        return lines
-
-    def told_counts(self, deal: int) -> list[str]:
-        """What counting has cost in a deal, a line for each error."""
-        lines = []
-        for one in (one for one in self.counts if one.deal == deal):
-            what = "missed in counting" if one.is_own else "not claimed"
-            who, cost = self.record.names[one.seat], f"-{_to_win(one.chance_lost)}"
-            lines.append(f"{one.hand}, {one.points} points {what}: {who} {cost}")
         return lines
 
     def told_losses(self, deal: int) -> dict[int, str]:
@@ -217,7 +205,7 @@ def analyse(
     if previous is not None:
         note_luck(previous)
     return [
-        GameAnalysis(record, tuple(decisions[n]), luck[n], scores[n], tuple(dealers[n]), tuple(count_losses(record)))
+        GameAnalysis(record, tuple(decisions[n]), luck[n], scores[n], tuple(dealers[n]))
         for n, record in enumerate(records)
     ]
 

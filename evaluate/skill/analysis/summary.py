@@ -1,4 +1,4 @@
-"""Statistics of a player over recorded games: errors, blunders, luck, and results with average luck."""
+"""Statistics of a player over recorded games: errors, blunders, luck and results."""
 
 from __future__ import annotations
 
@@ -9,44 +9,24 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.evaluate.skill.analysis.decisions import KINDS, Decision, GameAnalysis
-from crib_env.evaluate.skill.luck.table import RESULTS, WINS
-from crib_env.evaluate.skill.luck.variates import less_luck, results
-from crib_env.evaluate.statistics import mean_interval, rate_less_luck
+from crib_env.evaluate.skill.luck.table import RESULTS
+from crib_env.evaluate.skill.luck.variates import results
+from crib_env.evaluate.statistics import Measured
 
 BLUNDERS = {"1 to 2 %": (0.01, 0.02), "2 to 5 %": (0.02, 0.05), "5 % or more": (0.05, math.inf)}
 """Sizes of blunders, by the chance to win that they lose."""
 _ENOUGH = 10  # decisions; nobody but the judge itself agrees with it in so many
 
 
-class Mean(NamedTuple):
-    """A mean and half of its 95 % interval, which is ``None`` for a single value."""
-
-    mean: float
-    half_width: float | None
-
-    @classmethod
-    def of(cls, values: np.ndarray) -> Mean:
-        """The mean of independent values (N,)."""
-        low, high = mean_interval(values)
-        return cls(float(np.mean(values)), (high - low) / 2 if len(values) > 1 else None)
-
-
 class ErrorRate(NamedTuple):
     """The mean losses of decisions of one kind; intervals are from the spread between games."""
 
     decisions: int
-    chance_lost: Mean
-    points_lost: Mean
+    chance_lost: Measured
+    points_lost: Measured
     is_own_judge: bool
     """Whether none of many decisions lost anything: the player chooses by what judges it, and has no errors by this
     construction."""
-
-
-class WithAverageLuck(NamedTuple):
-    """The mean result of a game minus luck, and its 95 % interval."""
-
-    mean: float
-    interval: tuple[float, float]
 
 
 class PlayerSummary(NamedTuple):
@@ -56,16 +36,12 @@ class PlayerSummary(NamedTuple):
     games: int
     errors: dict[str, ErrorRate]
     """By ``KINDS``; a kind without any decision is left out."""
-    counting: Mean | None
-    """The chance to win that errors in counting by hand lost a game; None where nobody made any."""
     blunders: dict[str, int]
     """By ``BLUNDERS``."""
     luck: dict[str, float]
     """Mean luck of a game, by ``RESULTS``."""
     result: dict[str, float]
     """Mean result of a game, by ``RESULTS``."""
-    with_average_luck: dict[str, WithAverageLuck]
-    """By ``RESULTS``; empty for games over the same cards only, which do not show how much luck decides."""
 
 
 def summarise_players(analyses: Sequence[GameAnalysis]) -> list[PlayerSummary]:
@@ -86,38 +62,15 @@ def _summarise(name: str, played: list[tuple[GameAnalysis, int]]) -> PlayerSumma
     scores = np.array([np.roll(analysis.record.scores, -seat) for analysis, seat in played])
     luck = np.array([(-1 if seat else 1) * analysis.luck.sum(axis=(0, 1)) for analysis, seat in played])
     result = results(scores)
-    counted = [sum(one.chance_lost for one in analysis.counts if one.seat == seat) for analysis, seat in played]
     rates = {kind: _error_rate([[d for d in decisions if d.kind == kind] for decisions in own]) for kind in KINDS}
     return PlayerSummary(
         name,
         len(played),
         {kind: rate for kind, rate in rates.items() if rate is not None},
-        Mean.of(np.array(counted)) if any(analysis.counts for analysis, _ in played) else None,
         {size: int(((lost >= low) & (lost < high)).sum()) for size, (low, high) in BLUNDERS.items()},
         dict(zip(RESULTS, luck.mean(axis=0).tolist())),
         dict(zip(RESULTS, result.mean(axis=0).tolist())),
-        _with_average_luck([analysis.record.deals[0] for analysis, _ in played], result, luck),
     )
-
-
-def _with_average_luck(cards: list[str], result: np.ndarray, luck: np.ndarray) -> dict[str, WithAverageLuck]:
-    """Of N games that begin with these cards, with results and luck (N, 3).
-
-    Games over the same cards, as mirrored ones, are one sample, so that samples are independent.
-    """
-    sample = np.unique(cards, return_inverse=True)[1]
-    n = int(sample.max()) + 1
-    if n == 1:
-        return {}
-    with_luck, lucky = (
-        # Sums, so scaled that means of samples are means of games.
-        np.stack([np.bincount(sample, column) for column in values.T], axis=1) * n / len(cards)
-        for values in (result, luck)
-    )
-    without = less_luck(with_luck, lucky)
-    found = [WithAverageLuck(float(values.mean()), mean_interval(values)) for values in without.T]
-    found[WINS] = WithAverageLuck(*rate_less_luck(with_luck[:, WINS], without[:, WINS]))
-    return dict(zip(RESULTS, found))
 
 
 def _error_rate(games: list[list[Decision]]) -> ErrorRate | None:
@@ -126,11 +79,11 @@ def _error_rate(games: list[list[Decision]]) -> ErrorRate | None:
     if not counts.sum():
         return None
 
-    def mean(totals: list[float]) -> Mean:
+    def mean(totals: list[float]) -> Measured:
         # A ratio of sums over games: decisions of one game need not be independent.
         values = np.array(totals)
         rate = float(values.sum() / counts.sum())
-        return Mean(rate, Mean.of((values - rate * counts) / counts.mean()).half_width)
+        return Measured(rate, Measured.of((values - rate * counts) / counts.mean()).half_width, int(counts.sum()))
 
     return ErrorRate(
         int(counts.sum()),

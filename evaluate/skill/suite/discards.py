@@ -17,7 +17,8 @@ import numpy as np
 import crib_env.tables
 from crib_env.agents import Agent
 from crib_env.evaluate.skill.positions import before_discards, chosen_cards
-from crib_env.evaluate.skill.suite.task import Measured, Work, load_pinned, part_of
+from crib_env.evaluate.skill.suite.task import Work, load_pinned
+from crib_env.evaluate.statistics import Measured
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
 from crib_env.files.checked_file import Column, SavedArrays
 from crib_env.kernels import bit, kernel
@@ -85,23 +86,13 @@ def hashes_of_tables() -> list[str]:
     return [hashlib.sha256((_TABLES / name).read_bytes()).hexdigest() for name in _NAMES]
 
 
-def takes(share: float) -> str:
-    """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
-    return f"{part_of(share, N):,} of {N:,} hands"
-
-
-def steps(share: float) -> int:
-    """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
-    return 2 * round(share * N)
-
-
 def measure(agent: Agent, work: Work) -> dict[str, Measured]:
     """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
     data, n = standard(), work.part_of(N)
 
     def chosen(scores: np.ndarray) -> np.ndarray:
         games = before_discards(data.sixes[:n].astype(np.int64), data.deals[:n] == 1, scores)
-        return chosen_cards(agent, games, work.threads, work.on_progress, n_cards=2)
+        return chosen_cards(agent, games, work.threads, work.on_progress_of(2 * n), n_cards=2)
 
     points_lost = points_lost_at_zero(data, np.arange(n), chosen(np.zeros((n, 2), np.int64)))
     chance_lost = chances_lost(data, _places(data, np.arange(n), chosen(data.scores[:n])), work.threads)

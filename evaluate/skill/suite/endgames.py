@@ -14,7 +14,8 @@ import numpy as np
 
 from crib_env.agents import Agent
 from crib_env.evaluate.skill.positions import after_cards, chosen_cards
-from crib_env.evaluate.skill.suite.task import Measured, Work, load_pinned
+from crib_env.evaluate.skill.suite.task import Work, load_pinned
+from crib_env.evaluate.statistics import Measured
 from crib_env.files.checked_file import Column, SavedArrays
 from crib_env.hands import N_RANKS
 
@@ -55,18 +56,8 @@ standard = partial(load_pinned, Endgames, PATH, HASH)
 """The endgames of this version; :func:`crib_env.evaluate.skill.suite.task.load_pinned` has the errors."""
 
 
-def takes(share: float) -> str:
-    """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
-    return f"all {N} positions"
-
-
-def steps(share: float) -> int:
-    """See :class:`crib_env.evaluate.skill.suite.task.Task`; all twenty are asked for, whatever the share."""
-    return N
-
-
 def measure(agent: Agent, work: Work) -> dict[str, Measured]:
     """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
-    ranks = chosen_cards(agent, standard().games(), 1, work.on_progress)[:, 0] % N_RANKS
+    ranks = chosen_cards(agent, standard().games(), 1, work.on_progress_of(N))[:, 0] % N_RANKS
     solved = standard().best[np.arange(N), ranks]
     return {"endgames solved, of 20": Measured(float(solved.sum()), None, N)}

@@ -16,7 +16,8 @@ import numpy as np
 
 from crib_env.agents import Agent
 from crib_env.evaluate.skill.positions import after_cards, chosen_cards
-from crib_env.evaluate.skill.suite.task import Measured, Work, load_pinned, part_of
+from crib_env.evaluate.skill.suite.task import Work, load_pinned
+from crib_env.evaluate.statistics import Measured
 from crib_env.files.checked_file import Column, SavedArrays
 from crib_env.hands import N_RANKS
 
@@ -57,21 +58,11 @@ standard = partial(load_pinned, Play, PATH, HASH)
 """The choices of this version; :func:`crib_env.evaluate.skill.suite.task.load_pinned` has the errors."""
 
 
-def takes(share: float) -> str:
-    """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
-    return f"{part_of(share, N):,} of {N:,} choices"
-
-
-def steps(share: float) -> int:
-    """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
-    return round(share * N)
-
-
 def measure(agent: Agent, work: Work) -> dict[str, Measured]:
     """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
     data, n = standard(), work.part_of(N)
     games = after_cards(data.deals[:n], data.dealers[:n], np.zeros((n, 2), np.int64), data.cards[:n])
-    ranks = chosen_cards(agent, games, work.threads, work.on_progress)[:, 0] % N_RANKS
+    ranks = chosen_cards(agent, games, work.threads, work.on_progress_of(n))[:, 0] % N_RANKS
     lost = data.losses[np.arange(n), ranks].astype(float)
     return {
         "points lost a card laid": Measured.of(lost),

@@ -23,14 +23,16 @@ from crib_env.evaluate.executors import Cluster
 from crib_env.evaluate.files import plain, write_json
 from crib_env.evaluate.job import Job
 from crib_env.evaluate.matches.mirrored import check_players
-from crib_env.evaluate.skill.suite import decision_time, discards, endgames, pegging, play, text
-from crib_env.evaluate.skill.suite.matches import MATCHES
-from crib_env.evaluate.skill.suite.task import Measured, NotMeasuredError, Task, Work
-from crib_env.files.json_text import read_json, typed
+from crib_env.evaluate.skill.suite import discards, endgames, play, text
+from crib_env.evaluate.skill.suite.games import MATCHES, DecisionTime, Pegging
+from crib_env.evaluate.skill.suite.task import NotMeasuredError, Task, Work
+from crib_env.evaluate.statistics import Measured
+from crib_env.files.json_text import read_json
+from crib_env.values import typed
 
 _MOST_DIGITS = 4
 _UNEVEN = 0.1  # difference between the ends of an interval, as a share of its half, from which on both are shown
-TASKS = cast("tuple[Task, ...]", (discards, play, endgames, pegging, *MATCHES, decision_time, text))
+TASKS = cast("tuple[Task, ...]", (discards, play, endgames, Pegging, *MATCHES, DecisionTime, text))
 NAMES = tuple(task.NAME for task in TASKS)
 
 
@@ -90,59 +92,42 @@ class Suite(Job):
         """The share of a task."""
         return self.shares.get(task, self.share)
 
-    def takes(self) -> str:
-        """How many positions and games each task takes, in words."""
-        return "; ".join(f"{t.NAME} {t.takes(self.share_of(t.NAME))}" for t in TASKS if t.NAME not in self.skip)
-
     def run(
         self,
         folder: Path,
         threads: int,
-        on_task: Callable[[str, str, int], None],
+        on_task: Callable[[str, str], None],
         on_progress: Callable[[float], None],
         tasks: Sequence[Task] = TASKS,
+        cluster: Cluster | None = None,
     ) -> Iterator[Outcome]:
         """Does the tasks that are not in the folder yet, agent by agent; yields all of them, in order.
 
         Args:
             threads: how many work side by side; they do not change the figures.
-            on_task: called before each task with the agent, the task and its number of steps, 0 if not known.
-            on_progress: called with the number of further steps done.
-
-        Raises:
-            ValueError: a finished task is damaged, or of another version; the message names the file.
-        """
-        for agent, task, path in self._planned(folder, tasks):
-            if path.exists():
-                yield self._read(path, agent, task)
-                continue
-            work = Work(self.share_of(task.NAME), threads, on_progress)
-            on_task(agent, task.NAME, task.steps(work.share))
-            outcome = self.measure(agent, task, work)
-            _keep(outcome, path)
-            yield outcome
-
-    def run_on(self, cluster: Cluster, folder: Path, on_progress: Callable[[int, int], None]) -> list[Outcome]:
-        """:meth:`run` on a cluster, where all tasks are done side by side; the outcomes in the order of :meth:`run`.
-
-        Args:
-            folder: of this suite; its machines need not see it.
-            on_progress: called with the number of tasks that are done, and of all of them.
+            on_task: called before each task with the agent and the task.
+            on_progress: called with the further per cent of the task that are done, or of all on a cluster.
+            cluster: does all tasks side by side; its machines need not see the folder.
 
         Raises:
             ValueError: a finished task is damaged, or of another version; the message names the file.
             OSError: the cluster has given up.
         """
-        planned = list(self._planned(folder, TASKS))
+        planned = list(self._planned(folder, tasks))
         found = {path: self._read(path, agent, task) for agent, task, path in planned if path.exists()}
-        left = [one for one in planned if one[2] not in found]
-        calls = [(self, agent, TASKS.index(task), Path.cwd()) for agent, task, _ in left]
-        on_progress(len(found), len(planned))
-        for place, outcome in cluster.each(_measure_there, calls):
-            _keep(outcome, left[place][2])
-            found[left[place][2]] = outcome
-            on_progress(len(found), len(planned))
-        return [found[path] for *_, path in planned]
+        if cluster is not None:
+            left = [one for one in planned if one[2] not in found]
+            calls = [(self, agent, TASKS.index(task), Path.cwd()) for agent, task, _ in left]
+            for place, outcome in cluster.each(_measure_there, calls):
+                found[left[place][2]] = outcome
+                _keep(outcome, left[place][2])
+                on_progress(100 / len(left))
+        for agent, task, path in planned:
+            if path not in found:
+                on_task(agent, task.NAME)
+                found[path] = self.measure(agent, task, Work(self.share_of(task.NAME), threads, on_progress))
+                _keep(found[path], path)
+            yield found[path]
 
     def _planned(self, folder: Path, tasks: Sequence[Task]) -> Iterator[tuple[str, Task, Path]]:
         """Agents, their tasks, and the files of those that are finished."""

@@ -10,38 +10,12 @@ from typing import NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from crib_env.agents import Agent
-from crib_env.evaluate.statistics import mean_interval
+from crib_env.evaluate.statistics import Measured
 from crib_env.files.checked_file import SavedArrays, checksum_of
-from crib_env.players.win_rate import wilson_interval
 
 SEED = 19
 """Random seed of all positions and games."""
 S = TypeVar("S", bound=SavedArrays)
-
-
-class Measured(NamedTuple):
-    """A figure with its 95 % interval: ``mean ± half_width``, unless ``interval`` has its ends."""
-
-    mean: float
-    half_width: float | None
-    """``None`` if the figure is exact, or not the mean of a sample."""
-    sample: int
-    """Number of positions, decisions or games behind it."""
-    interval: tuple[float, float] | None = None
-    """Of a rate, which is not in its middle."""
-
-    @classmethod
-    def of(cls, values: np.ndarray) -> Measured:
-        """The mean of independent values (N,)."""
-        low, high = mean_interval(values)
-        return cls(float(np.mean(values)), (high - low) / 2 if len(values) > 1 else None, len(values))
-
-    @classmethod
-    def percent(cls, hits: int, sample: int) -> Measured:
-        """The share of a sample in percent, with Wilson's interval."""
-        rate = 100 * hits / sample
-        low, high = (100 * end for end in wilson_interval(hits / sample, sample))
-        return cls(rate, (high - low) / 2, sample, (min(low, rate), max(high, rate)))  # rounding may leave the rate out
 
 
 class NotMeasuredError(Exception):
@@ -55,31 +29,24 @@ class Work(NamedTuple):
     """Share of the positions or games; the first ones are used."""
     threads: int
     on_progress: Callable[[float], None]
-    """Called with the number of further steps done."""
+    """Called with the further per cent of the task that are done."""
 
     def part_of(self, n: int) -> int:
-        """How many of ``n`` positions or games are used."""
-        return part_of(self.share, n)
+        """How many of ``n`` positions or games are used, at least 2."""
+        return min(n, max(2, round(self.share * n)))
 
-
-def part_of(share: float, n: int) -> int:
-    """How many positions or games a share of ``n`` is, at least 2."""
-    return min(n, max(2, round(share * n)))
+    def on_progress_of(self, steps: int) -> Callable[[int], None]:
+        """A function to call with the further steps done, of so many."""
+        return lambda done: self.on_progress(100 * done / steps)
 
 
 class Task(Protocol):
-    """A module of this package with one part of the suite."""
+    """A part of the suite: a module of this package, or an object."""
 
     NAME: str
     """As in the table and in files."""
     VERSION: int
     """A version never changes; a task with other positions, games or figures is the next one."""
-
-    def takes(self, share: float) -> str:
-        """How many positions or games a share is, in words."""
-
-    def steps(self, share: float) -> int:
-        """How many steps :meth:`measure` reports as progress; 0 if not known in advance."""
 
     def measure(self, agent: Agent, work: Work) -> dict[str, Measured]:
         """The figures of an agent, by name.

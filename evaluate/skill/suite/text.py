@@ -15,7 +15,8 @@ from crib_env.agents import Agent
 from crib_env.agents.llm.agent import LLMAgent, UnansweredError
 from crib_env.evaluate.skill.positions import after_cards, before_discards, chosen_cards
 from crib_env.evaluate.skill.suite import discards, play
-from crib_env.evaluate.skill.suite.task import Measured, NotMeasuredError, Work, part_of
+from crib_env.evaluate.skill.suite.task import NotMeasuredError, Work
+from crib_env.evaluate.statistics import Measured
 from crib_env.hands import N_RANKS
 
 NAME, VERSION = "text", 1
@@ -23,16 +24,6 @@ HASH = "9550173d0225d6d78582d4ec92f479c2a333fb17a21dea6e8e2b04bc95466747"
 """SHA-256 of all questions, as :func:`crib_env.agents.llm.agent.question` asks them."""
 N = 400
 _AT_ONCE = 50  # questions, between two signs of progress
-
-
-def takes(share: float) -> str:
-    """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
-    return f"{part_of(share, N)} of {N} discards, {part_of(share, N)} of {N} cards"
-
-
-def steps(share: float) -> int:
-    """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
-    return 2 * part_of(share, N)
 
 
 def positions(n: int = N) -> tuple[np.ndarray, np.ndarray]:
@@ -92,4 +83,4 @@ def _parts(agent: Agent, games: np.ndarray, work: Work, n_cards: int) -> Iterato
             except UnansweredError as error:
                 rows = np.delete(rows, [number - start for number in error.game_ids])
         yield rows, cards
-        work.on_progress(size)
+        work.on_progress_of(2 * len(games))(size)

@@ -1,26 +1,35 @@
-"""The decisions of games between two agents, as columns, and shards of them as Parquet files."""
+"""Datasets: games between two agents as Parquet, one row a decision, written shard by shard.
+
+The folder holds ``config.json``, ``shards/``, and when all is done ``dataset.json`` with counts and checksums, and
+``README.md``, the data card. A stopped dataset can be continued. Agents are made anew for every shard, so shards do not
+depend on each other or on threads.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from crib_env.agents import Agent
+from crib_env.agents import Agent, make_agent
 from crib_env.batch import GameBatch
 from crib_env.distribution import missing
 from crib_env.engine import OVER, WIN
-from crib_env.evaluate.matches.game_records import Recorder
-from crib_env.evaluate.skill.analysis.decisions import analyse
-from crib_env.evaluate.skill.analysis.judges import ExpertJudge
+from crib_env.evaluate.files import markdown_table, whole_text, write_json
+from crib_env.evaluate.job import Job
+from crib_env.evaluate.matches.mirrored import check_players
+from crib_env.files.json_text import read_json
 from crib_env.files.whole_file import whole_file
 from crib_env.kernels import streams
 from crib_env.observation import N_ACTIONS, OBSERVATIONS
 from crib_env.players.turns import Turn, turns
-from crib_env.tables.shipped import standard_win_table
+from crib_env.values import Amount, WholeNumber, check_values, typed
 
 if TYPE_CHECKING:
     import pyarrow
@@ -42,18 +51,13 @@ COLUMNS = {
     "action": "the card discarded or laid, 13 * suit + rank",
     "reward": "points made less points the opponent made until this player's next decision, or the end",
     "won": "whether this player won the game",
-    "chance": "to win the game, by the scores and the dealer before the deal, between two `expert` players",
-    "loss": (
-        "chance to win that the choice loses, by the exact analysis of discards and by `expert` in the play; "
-        "null for forced cards, for the second card of a discard, and where losses were not asked for"
-    ),
 }
 """What each column of :class:`Rows` and of the files is."""
 
 
 class Rows(NamedTuple):
     """N decisions, in the order of the games and of the decisions in them: an array (N,) for each of ``COLUMNS``, and
-    (N, 83) for the observation. A loss that is null in a file is NaN."""
+    (N, 83) for the observation."""
 
     game: np.ndarray  # int64
     deal: np.ndarray  # int16
@@ -67,8 +71,6 @@ class Rows(NamedTuple):
     action: np.ndarray  # int8
     reward: np.ndarray  # int16
     won: np.ndarray  # bool
-    chance: np.ndarray  # float32
-    loss: np.ndarray  # float32
 
 
 def play_rows(
@@ -76,7 +78,6 @@ def play_rows(
     seed: int,
     first: int,
     games: int,
-    with_losses: bool = False,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Rows:
     """Plays the games ``first`` to ``first + games - 1`` of a dataset, each on its own deals.
@@ -85,11 +86,8 @@ def play_rows(
         ValueError: an agent chose an illegal card.
     """
     batch = GameBatch(streams(seed, first + games)[first:], first_id=first)
-    recorder = Recorder(batch) if with_losses else None
     parts: list[tuple[np.ndarray, ...]] = []
     for turn in turns(batch, agents):
-        if recorder is not None:
-            recorder.note(turn.rows, turn.cards)
         parts.append(_seen(turn))
         turn.play()
         on_progress(int((batch.games["phase"][turn.rows] == OVER).sum()))
@@ -100,7 +98,7 @@ def play_rows(
     seat = (player + game) % 2
     deal, place = deal - 1, _places(game, deal)
     final = batch.games["scores"][at, seat] - batch.games["scores"][at, 1 - seat]
-    rows = Rows(
+    return Rows(
         game,
         deal.astype(np.int16),
         place,
@@ -113,12 +111,7 @@ def play_rows(
         action,
         _rewards(game, player, own - other, final),
         batch.games["scores"][at, seat] >= WIN,
-        _chances(place, is_dealer, own, other),
-        np.full(len(game), np.nan, np.float32),
     )
-    if recorder is not None:
-        _fill_losses(rows, first, recorder)
-    return rows
 
 
 def _seen(turn: Turn) -> tuple[np.ndarray, ...]:
@@ -154,23 +147,6 @@ def _rewards(game: np.ndarray, player: np.ndarray, lead: np.ndarray, final: np.n
     return rewards
 
 
-def _chances(place: np.ndarray, is_dealer: np.ndarray, own: np.ndarray, other: np.ndarray) -> np.ndarray:
-    table = standard_win_table().win_probability
-    begins = np.flatnonzero(place == 0)  # pone discards first
-    lengths = np.diff(np.r_[begins, len(place)])
-    dealers, pones = np.repeat(other[begins], lengths), np.repeat(own[begins], lengths)
-    wins = table[dealers, pones]
-    return np.where(is_dealer, wins, 1 - wins).astype(np.float32)
-
-
-def _fill_losses(rows: Rows, first: int, recorder: Recorder) -> None:
-    records = recorder.records(0, [("seat 0", "seat 1")] * int(rows.game[-1] - first + 1))
-    at = {key: n for n, key in enumerate(zip(rows.game.tolist(), rows.deal.tolist(), rows.place.tolist()))}
-    for game, analysis in enumerate(analyse(records, ExpertJudge(threads=1), threads=1), start=first):
-        for decision in analysis.decisions:
-            rows.loss[at[game, decision.deal, decision.place]] = decision.chance_lost
-
-
 def load_pyarrow() -> Any:
     """The module ``pyarrow.parquet``.
 
@@ -195,9 +171,8 @@ def write_rows(path: Path, rows: Rows) -> None:
         len(rows.game),
         [None, pyarrow.py_buffer(np.ascontiguousarray(rows.observation))],
     )
-    arrays = {name: pyarrow.array(column) for name, column in columns.items() if name not in ("observation", "loss")}
-    arrays |= {"observation": packed, "loss": pyarrow.array(rows.loss, from_pandas=True)}  # NaN becomes null
-    table = pyarrow.table({name: arrays[name] for name in Rows._fields})
+    arrays = {name: pyarrow.array(column) for name, column in columns.items() if name != "observation"}
+    table = pyarrow.table({name: arrays.get(name, packed) for name in Rows._fields})
     with whole_file(path) as temporary:
         parquet.write_table(table, temporary, compression="zstd")
 
@@ -245,3 +220,157 @@ def action_masks(rows: Rows) -> np.ndarray:
 def hash_of(path: Path) -> str:
     """SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+VERSION = 1
+"""The version of the columns and files of a dataset."""
+MANIFEST = "dataset.json"
+GAMES_A_SHARD = 1_000
+
+
+class Shard(NamedTuple):
+    """A file of a dataset."""
+
+    file: str
+    """Within the folder."""
+    games: int
+    decisions: int
+    sha256: str
+
+
+class Manifest(NamedTuple):
+    """What ``dataset.json`` holds."""
+
+    version: int
+    agents: tuple[str, str]
+    games: int
+    seed: int
+    release: str
+    """Of crib_env."""
+    wins: tuple[int, int]
+    decisions: int
+    shards: tuple[Shard, ...]
+
+
+@dataclass(frozen=True)
+class Dataset(Job):
+    """The settings of a dataset: games and columns.
+
+    Attributes:
+        agents: names of both; the first has seat 0 in even games.
+        games: how many, each on its own deals.
+        seed: of the deals.
+        version: of the columns.
+
+    Raises:
+        ValueError: an agent cannot be made, sees hidden cards or is a person, or a number is not allowed.
+    """
+
+    KIND = "dataset"
+
+    agents: tuple[str, str]
+    games: int
+    seed: int = 0
+    version: int = VERSION
+
+    def __post_init__(self) -> None:
+        check_values({"games": self.games, "seed": self.seed}, {"games": Amount, "seed": WholeNumber})
+        check_players(self.agents)
+
+    def write(self, folder: Path, threads: int, on_progress: Callable[[int], None]) -> Manifest:
+        """Plays the shards that are not in the folder yet, and writes the manifest.
+
+        Args:
+            threads: how many shards are played side by side; they do not change the files.
+            on_progress: called with the number of further games done, those found in the folder included.
+
+        Raises:
+            ValueError: a shard is damaged, or an agent chose an illegal card.
+        """
+        from crib_env import __version__
+
+        load_pyarrow()
+        (folder / "shards").mkdir(exist_ok=True)
+        if not all(make_agent(name).powers.copyable for name in self.agents):
+            threads = 1
+        with ThreadPoolExecutor(threads) as pool:
+            starts = range(0, self.games, GAMES_A_SHARD)
+            parts = list(pool.map(lambda start: self._shard(folder, start, on_progress), starts))
+        shards, wins = tuple(shard for shard, _ in parts), np.sum([won for _, won in parts], axis=0).tolist()
+        decisions = sum(shard.decisions for shard in shards)
+        manifest = Manifest(
+            VERSION, self.agents, self.games, self.seed, __version__, (wins[0], wins[1]), decisions, shards
+        )
+        write_json(folder / MANIFEST, manifest)
+        return manifest
+
+    def _shard(self, folder: Path, start: int, on_progress: Callable[[int], None]) -> tuple[Shard, np.ndarray]:
+        name = f"shards/{start // GAMES_A_SHARD:05d}.parquet"
+        games = min(GAMES_A_SHARD, self.games - start)
+        if (folder / name).exists():
+            rows = read_rows(folder / name)
+            if rows.game[0] != start or rows.game[-1] != start + games - 1:
+                raise ValueError(f"{folder / name} holds other games: take it away, and they are played again")
+            on_progress(games)
+        else:
+            first, second = (make_agent(agent) for agent in self.agents)
+            rows = play_rows((first, second), self.seed, start, games, on_progress)
+            write_rows(folder / name, rows)
+        last = np.flatnonzero(np.r_[rows.game[1:] != rows.game[:-1], True])
+        won = np.bincount(np.where(rows.won[last], rows.player[last], 1 - rows.player[last]), minlength=2)
+        return Shard(name, games, len(rows.game), hash_of(folder / name)), won
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a finished dataset.
+
+    Raises:
+        ValueError: the folder has none.
+    """
+    fault = f"{folder} is not the folder of a finished dataset"
+    return read_json(folder / MANIFEST, fault, lambda content: typed(content, Manifest))
+
+
+def read_dataset(folder: Path) -> Iterator[Rows]:
+    """The shards of a finished dataset; errors are those of :func:`read_manifest` and :func:`read_shard`."""
+    return (read_shard(folder, shard) for shard in read_manifest(folder).shards)
+
+
+def read_shard(folder: Path, shard: Shard) -> Rows:
+    """A shard of a finished dataset, checked by its checksum.
+
+    Raises:
+        ValueError: it is missing or damaged; the message names it.
+    """
+    path = folder / shard.file
+    if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
+        raise ValueError(f"{folder} has no file {shard.file}, which its {MANIFEST} names")
+    if hash_of(path) != shard.sha256:
+        raise ValueError(f"{path} is damaged: its checksum is not that of {MANIFEST}")
+    return read_rows(path)
+
+
+def write_card(folder: Path, manifest: Manifest) -> None:
+    """Writes the data card, ``README.md``, into the folder of a finished dataset."""
+    first, second = manifest.agents
+    words = ["crib-env", "dataset", "FOLDER", "--agents", first, second, "--games", str(manifest.games)]
+    command = shlex.join([*words, "--seed", str(manifest.seed)])
+    about = (
+        f"{manifest.decisions:,} decisions of two-player cribbage, played by crib_env {manifest.release}: games to "
+        f"121, each on its own deals. {first} won {manifest.wins[0]:,} games, {second} {manifest.wins[1]:,}."
+    )
+    files = [[s.file, f"{s.games:,}", f"{s.decisions:,}", f"`{s.sha256}`"] for s in manifest.shards]
+    with whole_text(folder / "README.md") as card:
+        card.write(
+            f"# Cribbage: {manifest.games:,} games of {first} and {second}\n\n"
+            f"{about} The data follows from this command alone:\n\n"
+            f"```bash\n{command}\n```\n\n"
+            "`crib_env.evaluate.matches.dataset.read_dataset(folder)` reads it and checks every file; any reader of "
+            "Parquet reads it, too.\n\n"
+            "## A row is a decision\n\n"
+            f"{markdown_table(['column', 'meaning'], [list(one) for one in COLUMNS.items()])}\n"
+            "The rows stand in the order of play, forced cards among them. Neither player's observation holds a card "
+            "that it may not know. The choices are those of two programs, and positions that these avoid are rare.\n\n"
+            "## Files\n\n"
+            f"{markdown_table(['file', 'games', 'decisions', 'SHA-256'], files)}"
+        )

@@ -1,1 +1,0 @@
-"""Datasets: games between two agents as Parquet, one row a decision; or as a Minari dataset of one of them."""
