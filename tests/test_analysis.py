@@ -188,8 +188,6 @@ def test_the_command(games, tmp_path, capsys):
     assert shown.count("own judge") == 2  # the cell and its note
     assert len(content["games"]) == 2
     assert content["games"][0]["decisions"][0]["chosen"].count(" ") == 1
-    analyse_games(path, game=1, judge="expert", json_file=tmp_path / "found.json")
-    assert len(json.loads((tmp_path / "found.json").read_text())["games"]) == 1
     (tmp_path / "none.jsonl").write_text("")
     with refused("none.jsonl"):
         analyse_games(tmp_path / "none.jsonl")

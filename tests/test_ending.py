@@ -17,7 +17,7 @@ from crib_env.evaluate.commands.match import MatchArguments, match
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import printable, reported_errors
 from crib_env.evaluate.matches import blocks
-from crib_env.evaluate.matches.game_records import read_record
+from crib_env.evaluate.matches.game_records import read_records
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
 from crib_env.train import __main__ as train_main
@@ -92,7 +92,7 @@ def test_a_match_that_is_stopped_keeps_the_games_before(tmp_path, monkeypatch, c
         match(MatchArguments("one", "other", games=64, threads=1, json_file=result, record=record))
     assert ended.value.code == SIGNALS[number]
     assert len(record.read_text().splitlines()) == json.loads(result.read_text())["games"] == 18
-    assert read_record(record, 17).game == 17
+    assert read_records(record)[17].game == 17
     assert "18 mirrored games" in capsys.readouterr().out
 
 

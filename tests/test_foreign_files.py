@@ -13,7 +13,7 @@ from crib_env.agents import make_agent
 from crib_env.evaluate.commands.runs import runs
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.makers.papers.measures import summary_of
-from crib_env.evaluate.matches.game_records import read_record
+from crib_env.evaluate.matches.game_records import read_records
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.progress import progress_bar
@@ -116,7 +116,7 @@ def test_hostile_json_is_one_error_wherever_it_is_read(content, tmp_path):
         lambda: RunFolder.open(tmp_path, "td"),
         lambda: League(("greedy", "random"), 2, 0).begin(tmp_path),
         lambda: _scalars_of(tmp_path),
-        lambda: read_record(tmp_path / "games.jsonl", 0),
+        lambda: read_records(tmp_path / "games.jsonl")[0],
     ):
         with refused(tmp_path.name):
             read()

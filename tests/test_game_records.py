@@ -9,7 +9,7 @@ import pytest
 import crib_env
 from crib_env.agents import make_agent
 from crib_env.evaluate.commands.match import MatchArguments, match
-from crib_env.evaluate.matches.game_records import GameRecord, read_record
+from crib_env.evaluate.matches.game_records import GameRecord, read_records
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
 from crib_env.evaluate.play.told_game import tell_game
@@ -59,7 +59,7 @@ def test_a_line_replays_in_the_environment_to_the_recorded_result(games):
 
 
 def test_games_are_read_back_from_their_file(games, file):
-    assert [read_record(file, k) for k in range(GAMES)] == list(games.records)
+    assert read_records(file) == list(games.records)
 
 
 def test_records_do_not_change_a_match(games):
@@ -71,7 +71,7 @@ def test_records_do_not_change_a_match(games):
 def test_a_match_writes_its_games_to_a_file(tmp_path, capsys):
     path, result = tmp_path / "games.jsonl", tmp_path / "match.json"
     match(MatchArguments("random", "greedy", 20, seed=3, json_file=result, record=path))
-    scores = [read_record(path, k).scores[k % 2] for k in range(20)]
+    scores = [record.scores[k % 2] for k, record in enumerate(read_records(path))]
     assert len(path.read_text().splitlines()) == 20
     assert scores.count(121) == json.loads(result.read_text())["wins"]
     assert not list(tmp_path.glob("*.part"))
@@ -89,9 +89,8 @@ def test_a_match_writes_its_games_to_a_file(tmp_path, capsys):
 def test_a_game_that_cannot_be_replayed_is_refused_by_file_and_line(games, tmp_path, change, says):
     path = tmp_path / "games.jsonl"
     path.write_text(games.records[0].to_line() + "\n" + replace(games.records[1], **change).to_line() + "\n")
-    assert read_record(path, 0) == games.records[0]
     with pytest.raises(ValueError, match=rf"games.jsonl, line 2: .*({says})"):
-        read_record(path, 1)
+        read_records(path)
 
 
 def test_cards_after_the_end_are_refused(games):
@@ -115,15 +114,9 @@ def test_a_line_that_is_not_a_game_is_refused(line):
         GameRecord.of_line(line)
 
 
-@pytest.mark.parametrize("k", [-1, GAMES])
-def test_a_game_that_is_not_there_is_refused(file, k):
-    with refused(f"game={k}", f"{GAMES} games"):
-        read_record(file, k)
-
-
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with refused("none.jsonl"):
-        read_record(tmp_path / "none.jsonl", 0)
+        read_records(tmp_path / "none.jsonl")
 
 
 def test_a_game_is_told_to_its_last_point(games):

@@ -18,7 +18,6 @@ from crib_env.evaluate.matches.match import MatchResult, play_games, play_match,
 from crib_env.evaluate.matches.match_table import match_table
 from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
 from crib_env.evaluate.statistics import match_points, mean_interval, paired_rate_interval, student_quantile
-from crib_env.players import turns
 from crib_env.values import typed
 from tests.helpers.refusals import refused
 
@@ -153,56 +152,6 @@ def test_an_agent_that_cannot_be_copied_is_named(monkeypatch):
 def test_an_agent_that_must_not_be_copied_is_not_sent_to_a_cluster():
     with refused("'holds a lock'"):
         list(play_games(make_agent("greedy"), OneOfItsKind(), 40, cluster=Cluster("", 1, OSError, {})))
-
-
-class Slow(FirstCard):
-    """Takes a hundredth of a second for each decision of each game, by the clock that the match looks at."""
-
-    name = "slow"
-
-    def __init__(self, clock):
-        self.clock = clock
-
-    def act(self, views):
-        self.clock.now += 0.01 * len(views)
-        return super().act(views)
-
-
-class Clock:
-    now = 0.0
-
-    def perf_counter(self):
-        return self.now
-
-
-@pytest.mark.parametrize("seconds", [0.001, 3.0, 20.0])
-def test_a_match_with_a_time_limit_is_the_beginning_of_the_whole_one(seconds, monkeypatch):
-    clock = Clock()
-    monkeypatch.setattr(blocks, "time", clock)
-    monkeypatch.setattr(turns, "perf_counter", clock.perf_counter)
-    agent, told = Slow(clock), []
-    whole = Games.merged(list(play_games(agent, make_agent("random"), 100, seed=6)))
-    clock.now = 0.0
-    result = play_match(agent, make_agent("random"), 100, seed=6, seconds=seconds, on_progress=told.append)
-    first = whole.scores[: result.games]
-    assert sum(told) == result.games
-    assert result.games % 2 == 0
-    assert result.wins == (first[:, 0] == 121).sum()
-    assert result.margin == pytest.approx((first[:, 0] - first[:, 1]).mean())
-    assert result.interval == paired_rate_interval(mean_of_pairs(first[:, 0] == 121))
-    a_game = 0.01 * 55  # seconds
-    assert seconds - a_game <= clock.now <= seconds + 3 * a_game  # it stops after the pair in which the time is up
-    assert result.games == {0.001: 2}.get(seconds, result.games) < 100
-
-
-def test_a_time_limit_that_is_long_enough_changes_nothing():
-    one, two = (play_match(FirstCard(), make_agent("greedy"), 60, seed=6, seconds=s) for s in (None, 1000.0))
-    assert (one.games, one.wins, one.margin, one.interval) == (two.games, two.wins, two.margin, two.interval)
-    for seconds in (0, -1.0, float("nan")):
-        with refused(f"seconds={seconds}"):
-            play_match(FirstCard(), FirstCard(), 2, seconds=seconds)
-    with refused("games=3"):
-        play_match(FirstCard(), FirstCard(), 3, seconds=1)
 
 
 def test_shards_played_one_by_one_add_up_to_the_match():

@@ -14,7 +14,7 @@ from crib_env.evaluate.figures import new_figure, save_figure
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.makers import cribs, pegging, win_table
 from crib_env.evaluate.matches import blocks
-from crib_env.evaluate.matches.game_records import read_record
+from crib_env.evaluate.matches.game_records import read_records
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.files.whole_file import check_output, whole_file
 from tests.full_disk import full_disk
@@ -153,7 +153,7 @@ def test_on_a_full_disk_a_match_keeps_the_games_that_fit(tmp_path, monkeypatch, 
     kept = len(record.read_text().splitlines())
     assert 18 <= kept < 320
     assert kept % 16 == 2  # a pair, and blocks of eight
-    assert [read_record(record, k).game for k in (0, kept - 1)] == [0, kept - 1]
+    assert [one.game for one in read_records(record)] == list(range(kept))
     assert json.loads(result.read_text())["games"] == kept
     assert f"{kept} mirrored games" in capsys.readouterr().out
     assert len(list(tmp_path.iterdir())) == 2

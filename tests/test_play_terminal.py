@@ -18,7 +18,7 @@ import pytest
 from crib_env import format_card
 from crib_env.engine import PLAY
 from crib_env.evaluate.commands.play import play
-from crib_env.evaluate.matches.game_records import read_record
+from crib_env.evaluate.matches.game_records import read_records
 from crib_env.evaluate.play.saved_game import PERSON, GameSoFar, SavedGame
 from crib_env.evaluate.play.terminal import play_in_terminal
 from crib_env.evaluate.skill.analysis.judges import ExpertJudge
@@ -76,7 +76,7 @@ def test_a_whole_game_through_a_pseudo_terminal(tmp_path):
     assert "\x1b[" not in said
     lines = said.replace("\r", "").splitlines()
     assert max(map(len, lines)) <= 80
-    record = read_record(tmp_path / "runs" / "play" / "games.jsonl", 0)
+    record = read_records(tmp_path / "runs" / "play" / "games.jsonl")[0]
     assert record.players == ("human", "greedy")
     assert record.start_scores == (90, 95)
     own, other = record.scores
@@ -119,7 +119,7 @@ def test_ctrl_c_keeps_the_game_and_resume_goes_on_with_it(folder, monkeypatch, c
     agent = "halscrib:adaptive=yes"
     stop_after(monkeypatch, 10_000)
     play(agent, terminal=True, seed=8, scores=(95, 90))
-    whole = read_record(folder / "games.jsonl", 0)
+    whole = read_records(folder / "games.jsonl")[0]
     for pieces in (1, 9):
         stop_after(monkeypatch, pieces)
         with pytest.raises(KeyboardInterrupt):

@@ -7,10 +7,10 @@ from typing import Any
 from rich.table import Table
 
 from crib_env.cards import format_cards
-from crib_env.evaluate.command_line import File, SomeJson, SomeNumber
+from crib_env.evaluate.command_line import File, SomeJson
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.files import check_outputs, write_json
-from crib_env.evaluate.matches.game_records import read_record, read_records
+from crib_env.evaluate.matches.game_records import read_records
 from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.skill.analysis.decisions import LEAST, Decision, GameAnalysis, analyse
 from crib_env.evaluate.skill.analysis.judges import JudgeName, play_judge
@@ -25,7 +25,6 @@ _LISTED = 10  # decisions, those that lost most
 
 def analyse_games(
     path: File,
-    game: SomeNumber = None,
     judge: JudgeName = "solution",
     threads: Threads = 2,
     json_file: SomeJson = None,
@@ -37,14 +36,13 @@ def analyse_games(
 
     Args:
         path: The file.
-        game: Index of one game, from 0; by default all games.
         judge: Of the play. The search of `expert` is twelve times faster than the solution.
         threads: Number of threads.
         json_file: Also write every decision and all luck to this file.
     """
     check_outputs(json_file)
     of_play = play_judge(judge, threads)
-    records = read_records(path) if game is None else [read_record(path, game)]
+    records = read_records(path)
     with advancing("cards", sum(len(deal.split()) for record in records for deal in record.cards)) as on_progress:
         found = analyse(records, of_play, on_progress, threads)
     players = summarise_players(found)

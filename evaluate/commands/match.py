@@ -27,7 +27,7 @@ from crib_env.evaluate.matches.stopping import Narrow, Sprt, StoppingRule
 from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.statistics import rate_of_pairs
 from crib_env.values import Games as GameAmount
-from crib_env.values import Positive, Range, Seed, Threads, typed
+from crib_env.values import Range, Seed, Threads, typed
 
 GAMES, MOST_GAMES = 10_000, 1_000_000  # the default numbers of games, without and with a reason to stop earlier
 _WRITING = 5.0  # seconds between two writings of the result
@@ -44,7 +44,7 @@ class MatchArguments:
     b: AgentName
     """Its opponent."""
     games: SomeGames = None
-    """Number of games, even: 10,000, or with --until, --sprt or --seconds at most 1,000,000."""
+    """Number of games, even: 10,000, or with --until or --sprt at most 1,000,000."""
     until: Annotated[Percent | None, tyro.conf.arg(metavar="PERCENT", help_behavior_hint="")] = None
     """Stop when the win rate's 95 % interval is within this distance, in percentage points, as in 0.5."""
     seed: Seed = 0
@@ -64,8 +64,6 @@ class MatchArguments:
     sprt: Annotated[tuple[Elo, Elo] | None, tyro.conf.arg(metavar="ELO0 ELO1", help_behavior_hint="")] = None
     """Test whether the first agent is ELO0 or ELO1 stronger, and stop when either is clear: each wrong verdict has a
     chance of 5 % at most. The win rate of a match that stops so is biased, towards the verdict."""
-    seconds: Annotated[Positive | None, tyro.conf.arg(help_behavior_hint="")] = None
-    """Begin no more games after this time; running games are finished."""
     resume: bool = False
     """Go on after the games that the file of --record holds. They must be of this match."""
 
@@ -86,12 +84,10 @@ def match(asked: Annotated[MatchArguments, tyro.conf.arg(name="")]) -> None:
         raise ValueError("--resume needs --record FILE, the games of the match to go on with")
     if asked.record is not None and asked.record.exists() and not asked.resume:
         raise ValueError(f"{asked.record} exists already: go on with its match by --resume, or give another file")
-    if asked.seconds is not None and asked.executor is not None:
-        raise ValueError("--seconds is not allowed with --executor: a cluster begins games long before they are played")
     rule: StoppingRule | None = None if asked.until is None else Narrow(asked.until / 100)
     if asked.sprt is not None:
         rule = Sprt(*asked.sprt)
-    games = asked.games or (GAMES if rule is None and asked.seconds is None else MOST_GAMES)
+    games = asked.games or (GAMES if rule is None else MOST_GAMES)
     typed(games, GameAmount, "games")
     with ExitStack() as opened:
         if asked.record is not None:
@@ -118,8 +114,9 @@ def _play(a: Agent, b: Agent, games: int, rule: StoppingRule | None, asked: Matc
     stopped: BaseException | None = None
     try:
         with ExitStack() as opened:
-            total = games if rule is None and asked.seconds is None else None
-            bar = advancing(f"{a.name} against {b.name}", total, 0 if kept is None else len(kept.scores))
+            bar = advancing(
+                f"{a.name} against {b.name}", games if rule is None else None, 0 if kept is None else len(kept.scores)
+            )
             on_progress = opened.enter_context(bar)
             playing = play_games(
                 a,
@@ -127,7 +124,6 @@ def _play(a: Agent, b: Agent, games: int, rule: StoppingRule | None, asked: Matc
                 games,
                 asked.seed,
                 until=rule,
-                seconds=asked.seconds,
                 threads=asked.threads,
                 cluster=opened.enter_context(connected(asked.executor)) if asked.executor is not None else None,
                 keep_records=asked.record is not None,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -30,19 +28,9 @@ class Pace:
     Blocks have 1, 8, 64 and then 512 pairs, whatever the clock says, as long as they take no more than a few seconds: a
     network, which may round otherwise in another batch, then decides in the same batches each time. Blocks of slower
     players are smaller.
-
-    Args:
-        seconds: begin no block after this time, and none that should take longer than is left of it. One pair is
-            played in any case.
-
-    Raises:
-        ValueError: ``seconds`` is not above 0.
     """
 
-    def __init__(self, seconds: float | None = None) -> None:
-        if seconds is not None and not seconds > 0:
-            raise ValueError(f"seconds={seconds} is not allowed: give more than 0")
-        self._end = math.inf if seconds is None else time.perf_counter() + seconds
+    def __init__(self) -> None:
         self._size = 1
         self._pair: float | None = None  # seconds
 
@@ -52,15 +40,12 @@ class Pace:
         return self._pair is not None
 
     def next(self, left: int) -> int:
-        """The number of pairs of the next block, of ``left``; 0 when the time is up."""
+        """The number of pairs of the next block, of ``left``."""
         if not left:
             return 0
         size = min(self._size, left)
         if self._pair is not None:
-            remaining = self._end - time.perf_counter()
-            if remaining <= 0:
-                return 0
-            size = min(size, max(1, int(min(_BLOCK, remaining) / max(self._pair, 1e-9))))
+            size = min(size, max(1, int(_BLOCK / max(self._pair, 1e-9))))
         self._size = min(_GROWTH * self._size, _MOST)
         return size
 

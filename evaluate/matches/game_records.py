@@ -158,43 +158,25 @@ def add_records(path: Path, records: Sequence[GameRecord]) -> None:
     add_lines(path, (record.to_line() for record in records))
 
 
-def read_record(path: Path, k: int) -> GameRecord:
-    """The ``k``-th game of a file, from 0, replayed as a check.
-
-    Raises:
-        ValueError: there is no such file or game, or it cannot be replayed; the message names it.
-    """
-    lines = _lines(path)
-    if not 0 <= k < len(lines):
-        raise ValueError(f"game={k} is not allowed: {path} holds {len(lines)} games, counted from 0")
-    return _record(path, k, lines[k])
-
-
 def read_records(path: Path) -> list[GameRecord]:
     """All games of a file, replayed as a check.
 
     Raises:
         ValueError: there is no such file, no game in it, or one cannot be replayed; the message names it.
     """
-    lines = _lines(path)
-    if not lines:
-        raise ValueError(f"{path} holds no games")
-    return [_record(path, k, line) for k, line in enumerate(lines)]
-
-
-def _lines(path: Path) -> list[str]:
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
     try:
-        return path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} cannot be read as a file of games: {error}") from None
-
-
-def _record(path: Path, k: int, line: str) -> GameRecord:
-    try:
-        record = GameRecord.of_line(line)
-        record.check()
-    except ValueError as error:
-        raise ValueError(f"{path}, line {k + 1}: {error}") from None
-    return record
+    if not lines:
+        raise ValueError(f"{path} holds no games")
+    records = []
+    for k, line in enumerate(lines, start=1):
+        try:
+            records.append(GameRecord.of_line(line))
+            records[-1].check()
+        except ValueError as error:
+            raise ValueError(f"{path}, line {k}: {error}") from None
+    return records

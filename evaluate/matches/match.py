@@ -81,36 +81,14 @@ class MatchResult:
         return asdict(self)
 
 
-def play_match(
-    a: Agent,
-    b: Agent,
-    games: int,
-    seed: int = 0,
-    *,
-    seconds: float | None = None,
-    threads: int = 1,
-    cluster: Cluster | None = None,
-    measure_luck: bool = False,
-    on_progress: Callable[[int], None] = lambda done: None,
-) -> MatchResult:
+def play_match(a: Agent, b: Agent, games: int, seed: int = 0, **how: Any) -> MatchResult:
     """Plays ``games`` games, half of them the mirror images of the others.
-
-    With a time limit the result may hold fewer games, ``result.games``. They are the first ones of the unlimited
-    match, in whole pairs, and include every game that began: so short games are not favoured, and the intervals
-    are those of a match of this many games.
 
     Arguments and errors are those of :func:`play_games`.
     """
     started = time.perf_counter()
-    parts = play_games(
-        *(a, b, games, seed),
-        seconds=seconds,
-        threads=threads,
-        cluster=cluster,
-        measure_luck=measure_luck,
-        on_progress=on_progress,
-    )
-    return summarise(a.name, b.name, seed, Games.merged(list(parts)), time.perf_counter() - started)
+    played = Games.merged(list(play_games(a, b, games, seed, **how)))
+    return summarise(a.name, b.name, seed, played, time.perf_counter() - started)
 
 
 def play_games(
@@ -120,7 +98,6 @@ def play_games(
     seed: int = 0,
     *,
     until: StoppingRule | None = None,
-    seconds: float | None = None,
     threads: int = 1,
     cluster: Cluster | None = None,
     keep_records: bool = False,
@@ -134,7 +111,6 @@ def play_games(
         games: the number of games, even.
         seed: random seed of the deals.
         until: stop earlier, at the first of its looks at which this rule is met.
-        seconds: begin no more games after this time; running games are finished. At least one pair is played.
         threads: the number of threads, which share the blocks (:class:`crib_env.evaluate.matches.blocks.Pace`).
         cluster: a cluster to play blocks on, in place of threads; the games are the same.
         keep_records: also write the games down, card by card.
@@ -144,11 +120,10 @@ def play_games(
         on_progress: called from time to time with the number of further games done.
 
     Raises:
-        ValueError: ``games`` is not a positive even number, ``seconds`` is not above 0, or an agent chose an illegal
-            card.
+        ValueError: ``games`` is not a positive even number, or an agent chose an illegal card.
     """
     typed(games, GameAmount, "games")
-    most, pace = games // 2, Pace(seconds)
+    most, pace = games // 2, Pace()
     whole = Shard.of(seed, 0, most, keep_records=keep_records, measure_luck=measure_luck)
     done = 0 if kept is None else kept.pairs
     played = [] if kept is None else [kept]
@@ -159,7 +134,7 @@ def play_games(
                     played.append(replace(part, records=()))
                     done += part.pairs
                     yield part
-            if done < look or (until is not None and until.is_met(*pair_results(played, look))):
+            if until is not None and until.is_met(*pair_results(played, look)):
                 return
 
 

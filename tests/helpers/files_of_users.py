@@ -13,7 +13,7 @@ from crib_env.evaluate.makers import win_table
 from crib_env.evaluate.makers.calibration import Calibration
 from crib_env.evaluate.makers.calibration import Plan as AgreementPlan
 from crib_env.evaluate.matches.dataset import Dataset
-from crib_env.evaluate.matches.game_records import read_record
+from crib_env.evaluate.matches.game_records import read_records
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.play.saved_game import GameSoFar, read_game
 from crib_env.evaluate.runs.format import read_config
@@ -70,5 +70,5 @@ def one_of_each_kind(tmp_path: Path) -> dict[Path, Callable[[], Any]]:
         tmp_path / "table" / "config.json": lambda: table.begin(tmp_path / "table"),
         tmp_path / "calibration.json": lambda: Calibration.of(calibration.plan, tmp_path / "calibration.json"),
         tmp_path / "kept.json": lambda: read_game(tmp_path / "kept.json"),
-        tmp_path / "games.jsonl": lambda: read_record(tmp_path / "games.jsonl", 0),
+        tmp_path / "games.jsonl": lambda: read_records(tmp_path / "games.jsonl")[0],
     }
