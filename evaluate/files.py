@@ -64,7 +64,7 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def plain(value: Any) -> Any:
-    """A value with NamedTuples and dataclasses as dictionaries, and with all that they contain; see
+    """A value with NamedTuples and dataclasses as dictionaries, arrays as lists, and with all that they contain; see
     :func:`crib_env.values.typed` for the way back."""
     if is_dataclass(value):
         value = {field.name: getattr(value, field.name) for field in fields(value)}
@@ -72,4 +72,6 @@ def plain(value: Any) -> Any:
         value = value._asdict()
     if isinstance(value, dict):
         return {key: plain(one) for key, one in value.items()}
+    if hasattr(value, "tolist"):
+        return value.tolist()
     return [plain(one) for one in value] if isinstance(value, (list, tuple)) else value

@@ -9,13 +9,12 @@ from torch.utils.tensorboard import SummaryWriter
 
 from crib_env.evaluate.commands.runs import curves
 from crib_env.evaluate.figures import new_figure, save_figure
-from crib_env.evaluate.files import picture_paths
+from crib_env.evaluate.files import picture_paths, plain
 from crib_env.evaluate.runs.format import with_band
 from crib_env.evaluate.runs.learning_curves import (
     NO_POINTS,
     Curve,
     Points,
-    curve_as_json,
     curve_of_json,
     curves_by_label,
     draw_curves,
@@ -91,7 +90,7 @@ def test_finished_players_are_marks_of_their_own():
 
 def test_curves_are_kept_as_json():
     curve = Curve(points([0, 10], [0.5, 0.6]), NO_POINTS)
-    again = curve_of_json(json.loads(json.dumps(curve_as_json(curve))))
+    again = curve_of_json(json.loads(json.dumps(plain(curve))))
     for part, of_again in zip(curve, again):
         for values, of_these in zip(part, of_again):
             np.testing.assert_array_equal(values, of_these)

@@ -1,13 +1,10 @@
 """Mirrored matches: their games, their intervals, and that the cut into shards does not matter."""
 
-import io
 import json
 import threading
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 import crib_env
 from crib_env.agents import make_agent
@@ -254,15 +251,3 @@ def test_greedy_beats_random_in_98_to_99_of_100_games():
 def test_random_against_random_is_even():
     result = play_match(make_agent("random:seed=1"), make_agent("random:seed=2"), 200_000, seed=6)
     assert result.interval[0] <= 0.5 <= result.interval[1]
-
-
-def test_the_table_shows_whole_names_and_figures_in_80_columns():
-    names = "ddqn:runs/ddqn/20261122-083900-s0/final", "ddqn:runs/ddqn/20261122-083900-s1/final"
-    result = replace(play_match(make_agent("greedy"), make_agent("random"), 40), a=names[0], b=names[1])
-    written = io.StringIO()
-    Console(file=written, width=80).print(match_table(result))
-    lines = written.getvalue().splitlines()
-    assert max(map(len, lines)) <= 80
-    columns = list(zip(*(line.split("┃")[2:4] for line in lines if line.startswith("┃"))))
-    assert tuple("".join(cell.strip() for cell in column) for column in columns) == names
-    assert "…" not in written.getvalue()

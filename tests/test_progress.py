@@ -59,15 +59,6 @@ def test_a_line_for_each_tenth_where_there_is_no_terminal(capsys):
     assert shown[-1] == "td: 100 %, 2,000 of 2,000, 0:01:40 spent"
 
 
-def test_long_names_are_shortened_in_lines_and_numbers_are_not(capsys):
-    with ProgressLines() as lines:
-        lines.update(lines.add_task("a long name " * 10, total=1_000_000), completed=500_000)
-    (line,) = capsys.readouterr().out.splitlines()
-    assert len(line) == 80
-    assert line.startswith("a long name ")
-    assert line.endswith("…: 50 %, 500,000 of 1,000,000, 0:00:00 spent")
-
-
 def test_slow_work_prints_a_line_a_minute(capsys, monkeypatch):
     monkeypatch.setattr(progress, "_SILENCE", -1.0)
     with ProgressLines("seed 3") as lines:

@@ -99,23 +99,6 @@ def test_folders_that_hold_no_finished_run_are_named(tmp_path):
         runs(())
 
 
-def test_on_a_screen_of_80_columns_no_figure_is_cut(tmp_path, capsys):
-    hands = summary_of(strength={"mean": 8.2933, "interval": [8.2928, 8.2938], "hands": 200_000})
-    sweep = write_run(tmp_path / "20261122-083900-s3-x2", seed=3, seeds=2, preset="anderson-2022")
-    for seed in (3, 4):
-        write_run(sweep / f"seed-{seed}", summary=summary_of(episodes=1_500_000), seed=seed, preset="anderson-2022")
-    other = write_run(tmp_path / "20261122-084000-s0", "discard-game", hands, preset="paper")
-    runs((sweep, other))
-    shown = capsys.readouterr().out
-    assert max(map(len, shown.splitlines())) <= 80
-    assert "…" not in shown
-    for row in table_of(sweep, other)[1]:
-        for cell in row:
-            assert all(word in shown for word in cell.replace("/", " ").split()), cell
-    for figure in ("90.00% ± 2.00%", "8.2933 ± 0.0005", "200,000", "1,500,000"):
-        assert figure in shown
-
-
 def test_the_command(tmp_path, monkeypatch):
     write_run(tmp_path / "run", summary=summary_of())
     monkeypatch.chdir(tmp_path)

@@ -10,7 +10,7 @@ from crib_env.evaluate.console import console
 from crib_env.evaluate.figures import save_figure
 from crib_env.evaluate.files import check_outputs, picture_paths, write_json
 from crib_env.evaluate.runs.format import read_config, runs_in
-from crib_env.evaluate.runs.learning_curves import Over, curve_as_json, curves_by_label, draw_curves
+from crib_env.evaluate.runs.learning_curves import Over, curves_by_label, draw_curves
 from crib_env.evaluate.runs.table import CAPTION, read_runs, rows_of, tables_of
 
 
@@ -47,8 +47,7 @@ def curves(
     check_outputs(json_file, *picture_paths(picture))
     found = curves_by_label(runs, against, over)
     if json_file is not None:
-        content = {name: [curve_as_json(curve) for curve in of_label] for name, of_label in found.items()}
         processors = sorted({read_config(one).processor for folder in runs for one in runs_in(folder)})
-        write_json(json_file, {"processors": processors, "against": against, "over": over, "curves": content})
+        write_json(json_file, {"processors": processors, "against": against, "over": over, "curves": found})
     save_figure(draw_curves(found, against, over), picture)
     console.print(f"learning curves: {' and '.join(map(str, picture_paths(picture)))}")

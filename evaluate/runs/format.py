@@ -58,7 +58,7 @@ def read_config(folder: Path) -> RunConfig:
     """
 
     def build(content: dict[str, Any]) -> RunConfig:
-        config = typed({"processor": ""} | content, RunConfig)
+        config = typed(content, RunConfig)
         if "seeds" in config.settings:
             typed(config.settings["seed"], int, "seed")
             if typed(config.settings["seeds"], int, "seeds") not in SEEDS:

@@ -121,21 +121,10 @@ def read_curve(run: Path, against: str, over: Over) -> Curve:
     return curve
 
 
-def curve_as_json(curve: Curve) -> dict[str, dict[str, list[float]]]:
-    """A curve as lists of numbers; :func:`curve_of_json` is the reverse."""
-    return {
-        part: {name: values.tolist() for name, values in points._asdict().items()}
-        for part, points in curve._asdict().items()
-    }
-
-
 def curve_of_json(content: dict[str, dict[str, list[float]]]) -> Curve:
-    """A curve from lists of numbers."""
-    parts = {
-        part: Points(**{name: np.array(values, float) for name, values in points.items()})
-        for part, points in content.items()
-    }
-    return Curve(**parts)
+    """A curve from what :func:`crib_env.evaluate.files.plain` makes of it."""
+    parts = {part: {name: np.array(one, float) for name, one in points.items()} for part, points in content.items()}
+    return Curve(**{part: Points(**points) for part, points in parts.items()})
 
 
 def mean_of(curves: Sequence[Points]) -> Points:
