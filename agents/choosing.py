@@ -124,9 +124,13 @@ def uniforms(seed: np.uint64, views: PlayerViews) -> np.ndarray:
 
 
 @kernel
-def _draw(chances, numbers, cards):
-    for b in range(len(cards)):
-        at = numbers[b] * chances[b].sum()
+def draw_all(chances, rows, numbers, cards):
+    """Fills the cards of these rows by their probability: see :func:`draw`."""
+    for b in rows:
+        total = 0.0
+        for card in range(chances.shape[1]):
+            total += chances[b, card]
+        at = numbers[b] * total
         for card in range(chances.shape[1]):
             if chances[b, card] > 0.0:
                 cards[b] = card  # if rounding leaves a remainder, the last possible card stays
@@ -146,7 +150,7 @@ def draw(chances: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         (B,) int64 from 0 to n - 1.
     """
     cards = np.empty(len(chances), np.int64)
-    _draw(chances, numbers, cards)
+    draw_all(chances, np.arange(len(chances)), numbers, cards)
     return cards
 
 

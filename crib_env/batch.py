@@ -32,6 +32,7 @@ from crib_env.kernels import bit, kernel, lowest
 from crib_env.observation import N_ACTIONS, observation_named, write_mask, write_observation, writing
 from crib_env.options import Options, Start, check_options
 from crib_env.players.policies import NATIVE, native_card
+from crib_env.ranks import ranks_and_gains, ranks_of_games
 from crib_env.values import is_integer
 from crib_env.views import PlayerViews, views_of
 
@@ -63,7 +64,7 @@ def _is_forced(g):
 
 
 @kernel
-def _go_on(games, rows, tally, skip_forced):
+def go_on(games, rows, tally, skip_forced):
     """Adds new points to the tally, deals if a deal is due, and lays forced cards if they are skipped."""
     for i in rows:
         g = games[i]
@@ -81,10 +82,11 @@ def _go_on(games, rows, tally, skip_forced):
 
 
 @kernel
-def _begin_all(games, rows, tally, skip_forced, start):
+def begin_all(games, rows, tally, skip_forced, start):
+    """Begins games with the arguments ``start`` of :func:`crib_env.engine.begin_game`."""
     for i in rows:
         begin_game(games[i], *start)
-    _go_on(games, rows, tally, skip_forced)
+    go_on(games, rows, tally, skip_forced)
 
 
 @kernel
@@ -120,7 +122,7 @@ def _first_illegal(games, rows, cards):
 def _step_all(games, rows, cards, tally, skip_forced):
     for b in range(len(rows)):
         act(games[rows[b]], cards[b])
-    _go_on(games, rows, tally, skip_forced)
+    go_on(games, rows, tally, skip_forced)
 
 
 @kernel
@@ -208,7 +210,7 @@ class GameBatch:
         self._lock = threading.Lock()
         spread = -1 if start_spread is None else int(start_spread)
         begins = EPISODES.index(episode), start.first_dealer, *start.scores, spread
-        _begin_all(self.games, np.arange(len(seeds)), self.tally, self._skip_forced, begins)
+        begin_all(self.games, np.arange(len(seeds)), self.tally, self._skip_forced, begins)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_lock": None}  # it cannot be copied or pickled
@@ -252,6 +254,23 @@ class GameBatch:
         if bad >= 0:
             _refuse(rows, bad, len(self))
         return out, masks
+
+    def ranks_and_gains(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Inputs by rank (B, 479) int8 of the players to act, and gains (B, 52) float32, -inf for a card that is not
+        legal (:mod:`crib_env.ranks`).
+
+        Raises:
+            ValueError: the rows are not allowed.
+        """
+        rows = _as_rows(rows)
+        inputs, gains = ranks_and_gains(len(rows))
+        with self._lock:
+            bad = _first_bad_row(rows, len(self.games))
+            if bad < 0:
+                ranks_of_games(self.games, rows, inputs, gains)
+        if bad >= 0:
+            _refuse(rows, bad, len(self))
+        return inputs, gains
 
     def native_cards(self, rows: np.ndarray, policy: int) -> np.ndarray:
         """The cards (B,) that a native policy (index in ``crib_env.players.policies.NATIVE``) chooses in these games.

@@ -4,8 +4,8 @@ other codings have in common with them, in :mod:`crib_env.agents`, are written b
 Suits have no part in the play, and before it they matter only for flushes and his nobs, which exact values count. So
 ranks are enough, and no two positions that differ in their suits alone need to be learned twice.
 
-:mod:`crib_env.observation` says what each input means. The kernels write them from a game, for environments, and from
-views; learners write them from the 209 bits (``crib_env.agents.features.play``), and also use the gains.
+:mod:`crib_env.observation` says what each input means. The kernels write them from a game, for environments and
+learners, and from views, for agents.
 
 A gain is the part of a reward that is known before the card is laid or discarded. In the play it is the points that the
 card earns. Of a discard it is the exact mean of hand and crib after the best pair that holds it, less that of the best
@@ -154,9 +154,15 @@ def write_play(play, legal, inputs, row, gains):
 @kernel
 def write_ranks(g, seat, out, row):
     """Writes the inputs by rank of ``seat`` into a row of ``out``, (N, 479) of any type."""
+    write_ranks_and_gains(g, seat, out, row, scratch(52, np.float32))
+
+
+@kernel
+def write_ranks_and_gains(g, seat, out, row, gains):
+    """The same, and the gains (52,) of legal cards."""
     for place in range(N_INPUTS):
         out[row, place] = 0
-    pile, unseen, gains = scratch(10, np.int64), scratch(13, np.int64), scratch(52, np.float32)
+    pile, unseen = scratch(10, np.int64), scratch(13, np.int64)
     n = np.int64(g["n_laid"])
     known = g["discards"][seat]
     for k in range(n):
@@ -176,8 +182,16 @@ def write_ranks(g, seat, out, row):
 
 
 @kernel
-def _ranks_of(views, is_discard, out):
-    pile, unseen, gains = scratch(10, np.int64), scratch(13, np.int64), scratch(52, np.float32)
+def ranks_of_games(games, rows, out, gains):
+    """Fills the inputs by rank (B, 479) of the players to act, and the gains (B, 52) of legal cards."""
+    for b in range(len(rows)):
+        g = games[rows[b]]
+        write_ranks_and_gains(g, np.int64(g["turn"]), out, b, gains[b])
+
+
+@kernel
+def _ranks_of(views, is_discard, out, gains):
+    pile, unseen = scratch(10, np.int64), scratch(13, np.int64)
     for b in range(len(out)):
         hand, discarded, laid = mask_of(views.hand[b]), mask_of(views.discards[b]), mask_of(views.laid[b])
         known = discarded | laid
@@ -195,13 +209,19 @@ def _ranks_of(views, is_discard, out):
         if not is_discard[b]:
             start, count = np.int64(views.pile_start[b]), np.int64(views.count[b])
             play = Play(pile, start, n, count, np.int64(views.opponent_cards[b]), unseen)
-            write_play(play, legal, out, b, gains)
+            write_play(play, legal, out, b, gains[b])
         elif legal:
-            write_discard(hand, discarded, views.is_dealer[b], legal, out, b, gains)
+            write_discard(hand, discarded, views.is_dealer[b], legal, out, b, gains[b])
 
 
-def ranks_of(views: Any, is_discard: np.ndarray) -> np.ndarray:
-    """The inputs by rank (B, 479) int8 of decisions, from their :class:`crib_env.views.ViewArrays`."""
-    out = np.zeros((len(is_discard), N_INPUTS), np.int8)
-    _ranks_of(views, is_discard, out)
-    return out
+def ranks_of(views: Any, is_discard: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The inputs by rank (B, 479) int8 of decisions, from their :class:`crib_env.views.ViewArrays`, and the gains
+    (B, 52) float32, -inf for a card that is not legal."""
+    out, gains = ranks_and_gains(len(is_discard))
+    _ranks_of(views, is_discard, out, gains)
+    return out, gains
+
+
+def ranks_and_gains(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs by rank (n, 479) int8 and gains (n, 52) float32, for kernels to fill."""
+    return np.zeros((n, N_INPUTS), np.int8), np.full((n, 52), -np.inf, np.float32)

@@ -116,9 +116,14 @@ class PlayerViews:
         holds = np.stack([(self.hand >= 0).any(axis=1), self.opponent_cards > 0], axis=1)
         return holds & np.stack([(twice & (self.laid_by == by)).any(axis=1) for by in (1, 0)], axis=1)
 
-    @cached_property
+    @property
     def ranks(self) -> np.ndarray:
         """(B, 479) int8, the inputs by rank, see :mod:`crib_env.observation`."""
+        return self.ranks_and_gains[0]
+
+    @cached_property
+    def ranks_and_gains(self) -> tuple[np.ndarray, np.ndarray]:
+        """The inputs by rank, and the gains (B, 52) float32, see :mod:`crib_env.ranks`."""
         return ranks_of(self.arrays, self.is_discard)
 
     def __getitem__(self, rows: np.ndarray | slice) -> PlayerViews:

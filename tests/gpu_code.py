@@ -18,11 +18,15 @@ from typing import Any
 
 import numba.cuda.compiler
 import numba.cuda.dispatcher
+import numpy as np
 from numba import cuda
 from numba.cuda.typing.typeof import typeof
 
 from crib_env.gpu import check, threads
 from crib_env.gpu.device import Device
+from crib_env.gpu.games import TensorGames
+from crib_env.kernels import streams
+from crib_env.train.self_play import draw_cards
 
 ARCHITECTURES = ((8, 0), (9, 0))
 
@@ -76,6 +80,11 @@ def main() -> int:
         learner.digest(1)
     for native in check.NATIVE:
         check.Players(Device("cuda"), 256, native).play(1)
+    games = TensorGames(streams(0, 256), "cuda", episode="deal", skip_forced=True, board=True)
+    asked = games.asked()
+    games.step(asked.gains.argmax(1))
+    games.standings()
+    draw_cards(games.on, asked.gains.double(), np.zeros(256))
     print(f"{len(compiler.made)} kernels, {compiler.faults} faults")
     return compiler.faults
 

@@ -5,27 +5,31 @@ import pytest
 
 import crib_env
 from crib_env.agents import make_agent
-from crib_env.agents.features.play import OF_THE_PLAY, inputs_and_gains
-from crib_env.agents.features.seen import Inputs, Seen
+from crib_env.agents.features.seen import OF_THE_PLAY, Inputs
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.batch import GameBatch
 from crib_env.engine import EPISODES
 from crib_env.kernels import streams
 from crib_env.ranks import N_INPUTS
-from crib_env.train.ddqn import rewards_of, transitions_of
-from crib_env.train.experience import play_episodes
+from crib_env.train.clone import seen_in
+from crib_env.train.experience import play_episodes, rewards_of, transitions_of
+from crib_env.train.td.returns import the_bits
 
 
-def played(n=40, observation="209", **options):
-    """Decisions of careless players."""
+def played(n=40, see=the_bits, **options):
+    """Decisions of careless players, who see the 209 bits."""
     batch = GameBatch(streams(3, n), **({"episode": "deal"} | options))
     rng = np.random.default_rng(0)
-    policy = lambda seen, masks, *_: np.where(masks != 0, rng.random(masks.shape), -1.0).argmax(axis=1)  # noqa: E731
-    return play_episodes(batch, policy, None, observation).decisions
+    policy = lambda seen, *_: np.where(seen.legal, rng.random(seen.legal.shape), -1.0).argmax(axis=1)  # noqa: E731
+    return play_episodes(batch, policy, None, see).decisions
 
 
-def seen_of(decisions, coding="ranks"):
-    return Seen.of(coding, decisions.observation, decisions.mask, decisions.is_discard)
+def mask_of(decisions):
+    return decisions.gains > -np.inf
+
+
+def seen_of(decisions):
+    return seen_in(decisions.inputs, mask_of(decisions), decisions.is_discard)
 
 
 def gains_of_discards(observation, mask):
@@ -67,7 +71,7 @@ def test_gains_of_discards_are_the_exact_values():
     decisions = played(10)
     for row in np.flatnonzero(decisions.is_discard):
         gains = seen_of(decisions).gains[row]
-        np.testing.assert_allclose(gains, gains_of_discards(decisions.observation[row], decisions.mask[row]), atol=1e-4)
+        np.testing.assert_allclose(gains, gains_of_discards(decisions.inputs[row], mask_of(decisions)[row]), atol=1e-4)
 
 
 @pytest.mark.parametrize("episode", ["deal", "pegging"])
@@ -76,13 +80,13 @@ def test_gains_and_answers_of_the_play_are_those_of_plain_scoring(episode):
     seen = seen_of(decisions)
     assert (~decisions.is_discard).sum() > 150
     for row in np.flatnonzero(~decisions.is_discard):
-        bits = decisions.observation[row]
+        bits = decisions.inputs[row]
         hand, known = (np.flatnonzero(bits[start : start + 52]) for start in (1, 53))
         pile = pile_of(bits, hand)
         unseen = 4 - np.bincount([card % 13 for card in [*hand, *known]], minlength=13)
         theirs = 8 - bits[105:].sum() - len(hand)
         expected, answers = np.full(52, -np.inf), np.zeros((13, 5), int)
-        for card in np.flatnonzero(decisions.mask[row]):
+        for card in np.flatnonzero(mask_of(decisions)[row]):
             after = [*pile, card % 13]
             expected[card] = points_of(after)
             if theirs:
@@ -100,9 +104,8 @@ def test_gains_and_answers_of_the_play_are_those_of_plain_scoring(episode):
 
 def test_a_settled_reward_less_the_gain_is_what_the_others_peg():
     """Of a first discard nothing is left; of a card of the play, what is pegged before the same player's next."""
-    decisions = played(100)
-    agent = DDQNAgent.new("split", "209", "ranks", (4,))
-    left = transitions_of(agent, decisions, *rewards_of(decisions, True), 1, 1.0).reward
+    decisions = played(100, Inputs("ranks", "209").of_games)
+    left = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0).reward
     first = decisions.is_discard & np.append(True, decisions.chain[1:] != decisions.chain[:-1])
     np.testing.assert_allclose(left[first], 0.0, atol=1e-4)
     np.testing.assert_allclose(left, left.round(), atol=1e-3)
@@ -113,10 +116,10 @@ def test_a_settled_reward_less_the_gain_is_what_the_others_peg():
 def test_suits_change_nothing_but_the_order_of_gains():
     decisions = played(60)
     cards = np.arange(52).reshape(4, 13)[[2, 0, 3, 1]].ravel()  # the old card in each new place
-    swapped = decisions.observation.copy()
+    swapped = decisions.inputs.copy()
     for start in (1, 53):
-        swapped[:, start : start + 52] = decisions.observation[:, start + cards]
-    one, two = seen_of(decisions), Seen.of("ranks", swapped, decisions.mask[:, cards], decisions.is_discard)
+        swapped[:, start : start + 52] = decisions.inputs[:, start + cards]
+    one, two = seen_of(decisions), seen_in(swapped, mask_of(decisions)[:, cards], decisions.is_discard)
     np.testing.assert_array_equal(one.inputs, two.inputs)
     np.testing.assert_array_equal(one.gains[:, cards], two.gains)
 
@@ -131,7 +134,7 @@ def test_an_untrained_network_of_zeros_takes_what_is_known():
     while len(rows := batch.acting()):
         views = batch.views(rows)
         mine, theirs = agent.act(views), greedy.act(views)
-        gains = agent.inputs.see(views.observation, views.action_mask, views.is_discard).gains
+        gains = views.ranks_and_gains[1]
         each = np.arange(len(rows))
         same = ~views.is_discard | views.is_dealer.astype(bool)  # as pone greedy does not look at the crib
         np.testing.assert_allclose(gains[each, mine][same], gains[each, theirs][same], atol=1e-5)
@@ -140,7 +143,7 @@ def test_an_untrained_network_of_zeros_takes_what_is_known():
 
 @pytest.mark.parametrize("observation", ["209", "board"])
 def test_each_network_is_fed_its_own_columns(observation):
-    seen = seen_of(played(20, observation))
+    seen = played(20, Inputs("ranks", observation).of_games)
     assert seen.inputs.shape[1] == Inputs("ranks", observation).size
     assert set(np.unique(seen.inputs)) == {0, 1}
     assert seen.inputs.any(axis=0).sum() > 300
@@ -149,16 +152,17 @@ def test_each_network_is_fed_its_own_columns(observation):
 
 
 @pytest.mark.parametrize("episode", EPISODES)
-def test_the_observation_by_rank_is_what_learners_derive_from_the_209_bits(episode):
-    """Written from the game and from views, and derived from the bits: three ways to the same inputs."""
+def test_the_inputs_by_rank_are_those_of_the_game_of_views_and_of_the_209_bits(episode):
     batch, rng, n_decisions = GameBatch(streams(5, 60), episode=episode), np.random.default_rng(1), 0
     while len(rows := batch.acting()) and n_decisions < 3_000:
         views = batch.views(rows)
         bits, masks = batch.observe(rows)
         seen, masks_again = batch.observe(rows, "ranks")
-        expected, _ = inputs_and_gains(bits, masks, views.is_discard)
-        np.testing.assert_array_equal(seen, expected)
-        np.testing.assert_array_equal(views.ranks, expected)
+        expected = seen_in(bits, masks, views.is_discard)
+        np.testing.assert_array_equal(seen, expected.inputs)
+        for found in (views.ranks_and_gains, batch.ranks_and_gains(rows)):
+            np.testing.assert_array_equal(found[0], expected.inputs)
+            np.testing.assert_array_equal(found[1], expected.gains)
         np.testing.assert_array_equal(masks, masks_again)
         batch.step(rows, np.where(masks != 0, rng.random(masks.shape), -1.0).argmax(axis=1))
         n_decisions += len(rows)

@@ -12,7 +12,7 @@ from crib_env.evaluate.commands.dataset import dataset
 from crib_env.evaluate.matches import dataset as dataset_module
 from crib_env.evaluate.matches.dataset import action_masks, read_dataset
 from crib_env.evaluate.progress import ProgressLines
-from crib_env.train.clone import CloneSettings, Cloning, choices_of
+from crib_env.train.clone import CloneSettings, Cloning, choices_of, seen_in
 from crib_env.train.loop.run import train
 from crib_env.train.loop.run_folder import RunFolder
 from tests.helpers.refusals import refused
@@ -59,7 +59,7 @@ def test_choices_hold_what_was_chosen(data):
 def test_it_learns_to_choose_as_the_players_did(data, tmp_path):
     agent, summary, _ = run(data, tmp_path / "run", episodes=600)
     choices = choices_of(next(read_dataset(data)))
-    best = agent.networks.choose(choices.observation, choices.masks, choices.is_discard)
+    best = agent.networks.choose(seen_in(choices.observation, choices.masks, choices.is_discard), choices.is_discard)
     agreed = choices.chosen[np.arange(len(best)), best]
     assert agreed[choices.is_discard].mean() > 0.35
     assert agreed[~choices.is_discard].mean() > 0.6

@@ -13,22 +13,22 @@ import pytest
 import torch
 
 from crib_env.agents import make_agent
-from crib_env.agents.features.play import play_features
-from crib_env.agents.features.seen import Seen, original, relabel, relabelled
+from crib_env.agents.features.seen import Inputs, original, relabel, relabelled
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.weights_file import load_tensors
 from crib_env.batch import GameBatch
 from crib_env.evaluate.__main__ import main
 from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
+from crib_env.ranks import N_INPUTS
 from crib_env.train import ddqn
-from crib_env.train.ddqn import PRESETS, DoubleDQN, new_agent
+from crib_env.train.ddqn import DDQN, PRESETS, DoubleDQN, new_agent
 from crib_env.train.experience import Decisions, Memory, Transitions, explore, play_episodes, rewards_of, transitions_of
+from crib_env.train.loop.rounds import Round
+from crib_env.train.td.returns import the_bits
 from tests.helpers.command_here import run_here
 from tests.helpers.learner_runs import command, new_run
 from tests.helpers.small_settings import DDQN as SMALL
-
-BITS = DDQNAgent.new("one", "209", "bits", (4,))
 
 
 def run(settings, path):
@@ -38,7 +38,9 @@ def run(settings, path):
 def some_decisions(n=64, seed=0, **options):
     batch = GameBatch(streams(seed, n), **({"episode": "deal"} | options))
     agent = DDQNAgent.new("split", "209", "ranks", (16,))
-    return batch, play_episodes(batch, explore(agent, 0.3, np.random.default_rng(0)), None, "209").decisions
+    return batch, play_episodes(
+        batch, explore(agent, 0.3, np.random.default_rng(0)), None, agent.inputs.of_games
+    ).decisions
 
 
 # --- the update rule ------------------------------------------------------------------------------------------------
@@ -109,15 +111,15 @@ def test_a_dueling_network_adds_the_state_value_to_the_advantages():
 
 
 def test_a_diverging_loss_stops_the_run():
-    learner = DoubleDQN(DDQNAgent.new("one", "209", "bits", (8,)), replace(SMALL, networks="one"))
+    learner = DoubleDQN(DDQNAgent.new("one", "209", "ranks", (8,)), replace(SMALL, networks="one"))
     _, decisions = some_decisions()
-    batch = transitions_of(BITS, decisions, *rewards_of(decisions, True), 1, 1.0)
+    batch = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0)
     batch.reward[0] = np.nan
     with pytest.raises(FloatingPointError, match="the loss of network 'all' is nan"):
         learner.update("all", batch, 1e-3)
 
 
-@pytest.mark.parametrize("inputs", ["bits", "play", "ranks"])
+@pytest.mark.parametrize("inputs", ["bits", "ranks"])
 def test_the_best_card_is_always_legal(inputs):
     batch, agent = GameBatch(streams(0, 200)), DDQNAgent.new("split", "209", inputs, (8,))
     for network in agent.networks.values():
@@ -133,8 +135,8 @@ def by_hand():
     """Two players: the first decides three times, the second once."""
     n = 4
     return Decisions(
-        observation=np.zeros((n, 209), np.int8),
-        mask=np.tile(np.eye(52, dtype=np.int8)[0], (n, 1)),
+        inputs=np.zeros((n, 209), np.int8),
+        gains=np.tile(np.where(np.arange(52) == 0, np.float32(0), -np.float32(np.inf)), (n, 1)),
         card=np.zeros(n, np.int64),
         chain=np.array([0, 0, 0, 1]),
         is_discard=np.array([True, True, False, False]),
@@ -154,11 +156,11 @@ def test_rewards_are_differences_of_standings():
 
 
 def test_n_step_transitions():
-    one = transitions_of(BITS, by_hand(), *rewards_of(by_hand(), False), 1, 0.5)
+    one = transitions_of(by_hand(), *rewards_of(by_hand(), False), 1, 0.5)
     assert one.reward.tolist() == [1, 3, 2, -2]
     assert one.discount.tolist() == [0.5, 0.5, 0, 0]
     assert one.next_is_discard.tolist()[:2] == [True, False]
-    two = transitions_of(BITS, by_hand(), *rewards_of(by_hand(), False), 2, 0.5)
+    two = transitions_of(by_hand(), *rewards_of(by_hand(), False), 2, 0.5)
     assert two.reward.tolist() == [1 + 0.5 * 3, 3 + 0.5 * 2, 2, -2]
     assert two.discount.tolist() == [0.25, 0, 0, 0]
     assert two.next_is_discard.tolist()[:1] == [False]
@@ -182,26 +184,66 @@ def test_settled_rewards_pay_a_discard_its_loss_to_the_best_one():
     assert (rewards[first] < -0.5).any()
     greedy = play_episodes(
         GameBatch(streams(0, 50), episode="deal"),
-        lambda seen, masks, is_discard, chain: masks.argmax(axis=1),
+        lambda seen, is_discard, chain: seen.legal.argmax(axis=1),
         make_agent("greedy"),
-        "209",
+        the_bits,
     ).decisions
     assert set(greedy.chain % 2) == {0, 1}
 
 
 def test_replay_keeps_the_newest_and_survives_a_checkpoint():
     _, decisions = some_decisions()
-    new = transitions_of(BITS, decisions, *rewards_of(decisions, True), 1, 1.0)
-    replay = Memory(Transitions.zeros(100, 209))
+    new = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0)
+    replay = Memory(Transitions.zeros(100, N_INPUTS))
     replay.add(new)
     assert len(replay) == 100
-    twin = Memory(Transitions.zeros(100, 209))
+    twin = Memory(Transitions.zeros(100, N_INPUTS))
     twin.load_state_dict(replay.state_dict())
     rng = [np.random.default_rng(1), np.random.default_rng(1)]
     for one, two in zip(vars(replay.sample(50, rng[0])).values(), vars(twin.sample(50, rng[1])).values()):
         np.testing.assert_array_equal(one, two)
     kept = {inputs.tobytes() for inputs in replay.sample(2_000, rng[0]).inputs}
     assert kept <= {inputs.tobytes() for inputs in new.inputs[-100:]}
+
+
+@pytest.mark.parametrize("device", ["cpu", "cpu:0"])  # the latter keeps tensors, as on a GPU
+def test_replay_on_a_device_goes_on_from_a_checkpoint_of_another(device):
+    _, decisions = some_decisions()
+    new = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0)
+    one, two = Memory(Transitions.zeros(100, N_INPUTS)), Memory(Transitions.zeros(100, N_INPUTS), device)
+    one.add(new)
+    two.load_state_dict(one.state_dict())
+    for part in (new[np.arange(30)], new[np.arange(90)]):
+        one.add(part)
+        two.add(part)
+    three = Memory(Transitions.zeros(100, N_INPUTS))
+    three.load_state_dict(two.state_dict())
+    for memory in (two, three):
+        samples = [vars(one_of.sample(50, np.random.default_rng(1))) for one_of in (one, memory)]
+        for name in samples[0]:
+            np.testing.assert_array_equal(*(np.asarray(sample[name]) for sample in samples))
+
+
+@pytest.mark.parametrize("changes", [{}, {"episode": "pegging", "cards": 3, "networks": "one"}, {"skip_forced": False}])
+def test_self_play_on_a_device_is_self_play_by_arrays(changes):
+    torch.manual_seed(0)
+    learner, two = (
+        DDQN(replace(SMALL, **changes)),
+        (Round(50, 70, 0.3, 0.0, np.random.default_rng(4)) for _ in range(2)),
+    )
+    now, same = two
+    found, settings = learner.play(now).decisions, learner.settings
+    games = same.deal(settings.episode, settings.skip_forced, settings.cards)
+    policy = explore(learner.online, 0.3, same.rng)
+    expected = play_episodes(games, policy, None, learner.online.inputs.of_games).decisions
+    for name, column in vars(expected).items():
+        np.testing.assert_array_equal(getattr(found, name), column, err_msg=name)
+
+
+@pytest.mark.parametrize("changes", [{"opponent": "greedy"}, {"inputs": "bits"}, {"observation": "board"}])
+def test_a_gpu_is_for_self_play_by_rank(changes):
+    with pytest.raises(ValueError, match="device='cuda' is only for self-play by rank"):
+        replace(SMALL, device="cuda", **changes)
 
 
 def test_relabelled_suits_are_one_position_and_can_be_undone():
@@ -245,7 +287,7 @@ def test_it_learns(tmp_path):
             "rewards": "points",
             "episode": "game",
             "n_step": 3,
-            "inputs": "play",
+            "inputs": "bits",
         },
         {"dueling": True},
     ],
@@ -360,21 +402,25 @@ def test_the_networks_of_anderson_et_al():
     assert set(agent.networks) == {"discard", "play"}
 
 
-def test_the_state_of_the_play_follows_from_the_bits_and_is_fed():
-    _, decisions = some_decisions()
-    seen = Seen.of("play", decisions.observation, decisions.mask, decisions.is_discard)
-    bits, _, order = relabel(decisions.observation, decisions.mask)
-    np.testing.assert_array_equal(seen.inputs[:, :209], bits)
-    np.testing.assert_array_equal(seen.inputs[:, 209:], play_features(bits))
-    np.testing.assert_array_equal(seen.order, order)
-    np.testing.assert_array_equal(seen.original(seen.named(decisions.card)), decisions.card)
+def test_cards_are_named_as_in_the_inputs():
+    batch, inputs = GameBatch(streams(0, 50), episode="deal"), Inputs("bits", "209")
+    rows = batch.acting()
+    seen, views = inputs.of_games(batch, rows), batch.views(rows)
+    bits, masks, order = relabel(views.observation, views.action_mask)
+    for found in (seen, inputs.of_views(views)):
+        np.testing.assert_array_equal(found.inputs, bits)
+        np.testing.assert_array_equal(found.gains > -np.inf, masks)
+        np.testing.assert_array_equal(found.order, order)
+    np.testing.assert_array_equal(seen.legal, views.action_mask)
+    cards = views.hand[:, 0].astype(int)
+    np.testing.assert_array_equal(seen.original(seen.named(cards)), cards)
 
 
 def test_the_player_measured_has_the_average_of_the_weights():
     learner = DoubleDQN(new_agent(SMALL), replace(SMALL, target_rate=0.25))
     before = {name: tensor.clone() for name, tensor in learner.online.state_dict().items()}
     _, decisions = some_decisions()
-    batch = transitions_of(learner.online, decisions, *rewards_of(decisions, True), 1, 1.0)
+    batch = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0)
     learner.update("play", batch[np.flatnonzero(~decisions.is_discard)], 1e-2)
     after, average = learner.online.state_dict(), learner.agent.state_dict()
     assert not torch.equal(after["play.cards.weight"], before["play.cards.weight"])

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-import crib_env
 from crib_env.agents import make_agent
-from crib_env.agents.features.play import play_features
+from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.drqn import DRQNAgent, RecurrentMemory, players
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD
@@ -54,10 +53,10 @@ def new_learner(**changes):
     return learner
 
 
-def some_decisions(n=16, **options):
-    agent = new_agent()
+def some_decisions(n=16, agent=None, **options):
+    agent = agent or new_agent()
     batch = GameBatch(streams(0, n), **({"episode": "deal"} | options))
-    return play_episodes(batch, explore(agent, 0.3, np.random.default_rng(0), n), None, "209").decisions
+    return play_episodes(batch, explore(agent, 0.3, np.random.default_rng(0), n), None, agent.inputs.of_games).decisions
 
 
 def pieces_of(decisions, settings):
@@ -84,9 +83,9 @@ def test_targets_take_the_online_choice_at_the_target_networks_value_among_legal
     make_constant(learner.agent.network, online)
     make_constant(learner.target, target)
     batch = Sequences.zeros(2, 3, 209)
-    batch.card[:] = 1
-    batch.mask[0, 0, 1] = batch.mask[1, 0, 1] = 1
-    batch.mask[0, 1:, [1, 3, 7]] = 1
+    batch.gains[:], batch.card[:] = -np.inf, 1
+    batch.gains[0, 0, 1] = batch.gains[1, 0, 1] = 0
+    batch.gains[0, 1:, [1, 3, 7]] = 0
     batch.reward[0] = 1.5, 2.5, 99.0  # the third decision only says what the second leads to
     batch.discount[0] = 0.5, 0.5, 0.5
     batch.reward[1, 0] = -2.0  # here the chain ends at once
@@ -102,18 +101,17 @@ def loss_decision_by_decision(learner, batch, cut_burn_in=True):
     for piece in range(len(batch)):
         states, values = [None, None], []
         for k in range(settings.burn_in + settings.length + 1):
-            if batch.mask[piece, k].any():
+            if (batch.gains[piece, k] > -np.inf).any():
                 here = batch[piece : piece + 1, k]
-                seen = learner.agent.inputs.see(here.observation, here.mask, here.is_discard)
-                inputs, is_discard = torch.from_numpy(seen.inputs).float(), torch.from_numpy(here.is_discard)
+                inputs, is_discard = torch.from_numpy(here.inputs).float(), torch.from_numpy(here.is_discard)
                 both = []
                 for n, network in enumerate(networks):
                     remembered, states[n] = network.remember(inputs[:, None], states[n])
                     if k < settings.burn_in and cut_burn_in:
                         states[n] = states[n].detach()
                     outputs = network.values(inputs, remembered[:, 0], is_discard)[0]
-                    both.append(outputs + torch.from_numpy(seen.gains[0]))
-                values.append((k, seen.named(here.card)[0], *both))
+                    both.append(outputs + torch.from_numpy(here.gains[0]))
+                values.append((k, here.card[0], *both))
         for (k, card, online, _), following in zip(values, [*values[1:], None]):
             if settings.burn_in <= k < settings.burn_in + settings.length:
                 target = torch.tensor(batch.reward[piece, k])
@@ -132,7 +130,7 @@ def gradients(loss, network):
 )
 def test_a_step_is_the_one_of_plain_loops(changes):
     learner = new_learner(gamma=0.9, **changes)
-    pieces = pieces_of(some_decisions(episode=learner.settings.episode), learner.settings)
+    pieces = pieces_of(some_decisions(agent=learner.agent, episode=learner.settings.episode), learner.settings)
     batch = pieces[np.arange(0, len(pieces), 5)]
     twin = copy.deepcopy(learner.agent.network)
     optimizer = torch.optim.Adam(twin.parameters(), lr=1e-3)
@@ -153,7 +151,7 @@ def test_no_gradient_flows_into_the_burn_in():
     learner = new_learner(**GAMES)
     network = learner.agent.network
     pieces = pieces_of(some_decisions(4, episode="game"), learner.settings)
-    batch = pieces[np.flatnonzero(pieces.mask[:, 0].any(axis=1))[:6]]
+    batch = pieces[np.flatnonzero((pieces.gains[:, 0] > -np.inf).any(axis=1))[:6]]
     values, targets = learner.values_and_targets(batch)
     found = gradients((targets - values).square().mean(), network)
     cut, uncut = (gradients(loss_decision_by_decision(learner, batch, cut), network) for cut in (True, False))
@@ -177,8 +175,8 @@ def test_pieces_by_hand():
     """One player decides five times, the next once; two decisions are learned in a piece, one is burnt in."""
     n = 6
     decisions = Decisions(
-        observation=np.zeros((n, 209), np.int8),
-        mask=np.ones((n, 52), np.int8),
+        inputs=np.zeros((n, 209), np.int8),
+        gains=np.zeros((n, 52), np.float32),
         card=np.zeros(n, np.int64),
         chain=np.array([0, 0, 0, 0, 0, 1]),
         is_discard=np.array([True, True, False, False, False, True]),
@@ -190,7 +188,7 @@ def test_pieces_by_hand():
     ends = np.array([False, False, False, False, True, True])
     pieces = sequences_of(decisions, np.arange(1.0, 7.0), ends, 1, 2, 0.5)
     assert pieces.reward.tolist() == [[0, 1, 2, 3], [2, 3, 4, 5], [4, 5, 0, 0], [0, 6, 0, 0]]
-    assert pieces.mask.any(axis=2).tolist() == (pieces.reward > 0).tolist()
+    assert (pieces.gains > -np.inf).any(axis=2).tolist() == (pieces.reward > 0).tolist()
     assert pieces.discount.tolist() == [[0, 0.5, 0.5, 0.5], [0.5, 0.5, 0.5, 0], [0.5, 0, 0, 0], [0, 0, 0, 0]]
     assert pieces.is_discard[0].tolist() == [False, True, True, False]
 
@@ -201,45 +199,9 @@ def test_every_decision_is_learned_once(changes):
     decisions = some_decisions(episode=settings.episode)
     pieces = pieces_of(decisions, settings)
     learned = slice(settings.burn_in, settings.burn_in + settings.length)
-    assert pieces.mask[:, learned].any(axis=2).sum() == len(decisions.card)
-    found = pieces.observation[:, learned][pieces.mask[:, learned].any(axis=2)]
-    assert sorted(map(bytes, found)) == sorted(map(bytes, decisions.observation))
-
-
-# --- what it sees ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("policy", range(3))
-def test_the_features_of_the_play_are_what_the_views_say(policy):
-    batch, n_compared = GameBatch(streams(7, 200)), 0
-    for _ in range(60):
-        views = batch.views(batch.acting())
-        features = play_features(views.observation)
-        count, last, points, theirs = np.split(features, np.cumsum([31, 39, 13]), axis=1)
-        assert (count.sum(axis=1) == 1).all()
-        np.testing.assert_array_equal(count.argmax(axis=1), views.count)
-        playing = np.flatnonzero(~views.is_discard)
-        assert not theirs[views.is_discard].any()
-        assert (theirs[playing].sum(axis=1) == 1).all()
-        np.testing.assert_array_equal(theirs[playing].argmax(axis=1), views.opponent_cards[playing])
-        for b in playing[::10]:
-            pile = [card for card in views.laid[b, views.pile_start[b] :] if card >= 0]
-            assert [np.flatnonzero(row).tolist() for row in last[b].reshape(3, 13)] == [
-                [card % 13] for card in pile[:-4:-1]
-            ] + [[]] * (3 - len(pile[-3:]))
-            for rank in {card % 13 for card in views.hand[b] if card >= 0 and views.action_mask[b, card]}:
-                card = next(c for c in views.hand[b] if c % 13 == rank)
-                assert points[b, rank] == crib_env.score_play([*pile, card])
-                n_compared += 1
-        batch.step(batch.acting(), batch.native_cards(batch.acting(), policy))
-    assert n_compared > 500
-
-
-def test_no_observation_writes_past_the_features():
-    odd = np.zeros((3, 209), np.int8)
-    odd[1, 1:7] = 1
-    odd[2, 105::13] = 1
-    assert (play_features(odd)[:, -5:] == [[0] * 5, [0] * 5, [1, 0, 0, 0, 0]]).all()
+    is_real = (pieces.gains[:, learned] > -np.inf).any(axis=2)
+    assert is_real.sum() == len(decisions.card)
+    assert sorted(map(bytes, pieces.inputs[:, learned][is_real])) == sorted(map(bytes, decisions.inputs))
 
 
 # --- what it remembers ----------------------------------------------------------------------------------------------
@@ -270,19 +232,19 @@ def test_memory_carried_is_the_network_run_over_the_whole_sequence_at_once(kind)
         cards = agent.act(views)
         for b, row in enumerate(rows):
             deal = views.decisions[b] // 12 if agent.about["lasts"] == "deal" else 0
-            decision = views.observation[b], views.action_mask[b], batch.games["phase"][row] == DISCARD, cards[b]
+            here = agent.inputs.of_views(views[b : b + 1])
+            card = here.named(cards[b : b + 1])[0]
+            decision = here.inputs[0], here.gains[0], batch.games["phase"][row] == DISCARD, card
             seen.setdefault((row, batch.games["turn"][row], deal), []).append(decision)
         batch.step(rows, cards)
     assert max(map(len, seen.values())) > (5 if agent.about["lasts"] == "deal" else 40)
     for decisions in seen.values():
-        observation, masks, discards, cards = (np.array(column) for column in zip(*decisions))
-        seen_so_far = agent.inputs.see(observation, masks, discards)
-        inputs = torch.from_numpy(seen_so_far.inputs).float()
+        inputs, gains, discards, cards = (np.array(column) for column in zip(*decisions))
+        inputs = torch.from_numpy(inputs).float()
         with torch.no_grad():
             remembered, _ = agent.network.remember(inputs[None])
             values = agent.network.values(inputs, remembered[0], torch.from_numpy(discards))
-        best = (values + torch.from_numpy(seen_so_far.gains)).argmax(dim=1).numpy()
-        assert seen_so_far.original(best).tolist() == cards.tolist()
+        assert (values + torch.from_numpy(gains)).argmax(dim=1).tolist() == cards.tolist()
 
 
 def test_forced_cards_are_not_remembered_when_training_leaves_them_out():
@@ -328,9 +290,9 @@ def test_games_that_are_alike_are_computed_once(monkeypatch):
     agent, computed = new_agent(), []
     choose = agent.choose
 
-    def counted(observation, *rest):
-        computed.append(len(observation))
-        return choose(observation, *rest)
+    def counted(seen, *rest):
+        computed.append(len(seen.inputs))
+        return choose(seen, *rest)
 
     monkeypatch.setattr(agent, "choose", counted)
     batch = GameBatch(streams(7, 40))
@@ -379,17 +341,18 @@ def test_it_learns_a_task_that_needs_memory():
     for _ in range(300):
         batch = Sequences.zeros(32, 3, 209)
         bit, card = rng.integers(2, size=(2, 32))
-        batch.observation[np.arange(32), 0, 105 + bit] = 1
-        batch.mask[:, 0, 20] = 1
-        batch.mask[:, 1, :2] = 1
+        batch.gains[:] = -np.inf
+        batch.inputs[np.arange(32), 0, 105 + bit] = 1
+        batch.gains[:, 0, 20] = 0
+        batch.gains[:, 1, :2] = 0
         batch.card[:, 0], batch.card[:, 1] = 20, card
         batch.reward[:, 1] = bit == card
         batch.discount[:, 0] = 1.0
         learner.update(batch, 5e-3)
     states = np.zeros((32, 2, 16), np.float32)
-    cards, states = learner.agent.choose(batch.observation[:, 0], batch.mask[:, 0], np.zeros(32, bool), states)
+    cards, states = learner.agent.choose(Seen(batch.inputs[:, 0], batch.gains[:, 0]), np.zeros(32, bool), states)
     assert (cards == 20).all()
-    cards, _ = learner.agent.choose(batch.observation[:, 1], batch.mask[:, 1], np.zeros(32, bool), states)
+    cards, _ = learner.agent.choose(Seen(batch.inputs[:, 1], batch.gains[:, 1]), np.zeros(32, bool), states)
     np.testing.assert_array_equal(cards, bit)
 
 

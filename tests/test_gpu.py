@@ -10,9 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import crib_env
+from crib_env.batch import GameBatch
+from crib_env.engine import DISCARD, EPISODES
+from crib_env.gpu.games import TensorGames
 from crib_env.gpu.vector import TensorVectorEnv
 from crib_env.kernels import streams, streams_of
 from crib_env.options import OptionError
+from crib_env.standings import standings
 
 N = 48
 
@@ -136,3 +140,50 @@ def test_actions_that_are_not_a_tensor_of_cards_are_refused(actions, error):
 def test_streams_of_many_seeds_are_those_of_each(seeds):
     one_by_one = [streams(seed, 1)[0] for seed in seeds]
     np.testing.assert_array_equal(streams_of(np.array(seeds, np.uint64)), one_by_one)
+
+
+@pytest.mark.parametrize(
+    "options", [{"episode": episode} for episode in EPISODES] + [{"episode": "pegging", "cards": 2}]
+)
+@pytest.mark.parametrize("skip_forced", [True, False])
+def test_games_by_self_play_equal_those_of_a_batch(options, skip_forced):
+    dice, batch = np.random.default_rng(0), GameBatch(streams(5, N), skip_forced=skip_forced, **options)
+    games = TensorGames(streams(5, N), "cpu", skip_forced=skip_forced, board=True, **options)
+    while (asked := games.asked()) is not None:
+        rows = batch.acting()
+        seats, views = batch.games["turn"][rows].astype(np.int64), batch.views(rows)
+        np.testing.assert_array_equal(asked.chain, 2 * rows + seats)
+        np.testing.assert_array_equal(asked.is_discard, batch.games["phase"][rows] == DISCARD)
+        inputs, gains = batch.ranks_and_gains(rows)
+        np.testing.assert_array_equal(asked.inputs, np.concatenate([inputs, views.board[:, 209:]], axis=1))
+        np.testing.assert_array_equal(asked.gains, gains)
+        held = batch.games["hand"][rows, 1 - seats][:, None] >> np.arange(52) & 1
+        more = held.reshape(-1, 4, 13).sum(axis=1)[:, None] > np.arange(4)[:, None]
+        np.testing.assert_array_equal(asked.others, more.reshape(-1, 52))
+        for found, expected in zip((asked.points, asked.settled), standings(batch, rows, seats)):
+            np.testing.assert_array_equal(found, expected)
+        cards = (dice.random((len(rows), 52)) * views.action_mask).argmax(axis=1)
+        games.step(torch.from_numpy(cards))
+        batch.step(rows, cards)
+    assert not len(batch.acting())
+    np.testing.assert_array_equal(games.games(), batch.games)
+    for seat in range(2):
+        for found, expected in zip(games.standings(), standings(batch, np.arange(N), np.full(N, seat))):
+            np.testing.assert_array_equal(found[:, seat], expected)
+
+
+def test_cards_that_were_not_asked_for_are_refused():
+    games = TensorGames(streams(0, 3), "cpu")
+    with pytest.raises(ValueError, match="0 games were asked"):
+        games.step(torch.zeros(3, dtype=torch.int64))
+    legal = games.asked().gains.argmax(1)
+    with pytest.raises(ValueError, match="3 games were asked"):
+        games.step(legal[:2])
+    before, illegal = games.games(), int((games.asked().gains[1] == -torch.inf).int().argmax())
+    for card in (60, -1, illegal):
+        with pytest.raises(ValueError, match=r"game 1: .* is not a legal action"):
+            games.step(torch.where(torch.arange(3) == 1, card, legal))
+    np.testing.assert_array_equal(games.games(), before)
+    games.step(legal)
+    with pytest.raises(OptionError, match="tpu"):
+        TensorGames(streams(0, 3), "tpu")

@@ -12,12 +12,13 @@ from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.evaluate.runs.table import read_runs, rows_of
 from crib_env.kernels import streams
+from crib_env.standings import discards_worth
 from crib_env.train.experience import play_episodes
 from crib_env.train.loop import strength
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.registry import LEARNERS
-from crib_env.train.settled import discards_worth
+from crib_env.train.td.returns import the_bits
 from tests.helpers.learner_runs import class_of, new_run
 from tests.helpers.pegging_matches import net_points
 from tests.helpers.refusals import refused
@@ -99,7 +100,7 @@ def test_rewards_are_the_points_of_the_play():
     batch = GameBatch(streams(2, 50), episode="pegging")
     everyone = np.arange(50)
     assert not discards_worth(batch.games, everyone, np.zeros(50, np.int64)).any()
-    played = play_episodes(batch, lambda seen, masks, is_discard, chain: masks.argmax(axis=1), None, "209")
+    played = play_episodes(batch, lambda seen, is_discard, chain: seen.legal.argmax(axis=1), None, the_bits)
     decisions = played.decisions
     assert not decisions.is_discard.any()
     assert np.bincount(decisions.chain).tolist() == [4] * 100

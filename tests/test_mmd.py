@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
+import pytest
 import torch
 
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
+from crib_env.observation import OWN_SCORE
+from crib_env.train import mmd
+from crib_env.train.__main__ import train
+from crib_env.train.loop.rounds import Round
 from crib_env.train.mmd import MMD
+from crib_env.train.self_play import WIN_IN_POINTS
+from tests.helpers.learner_runs import new_run, stopped_run
 from tests.helpers.self_play import played_by, silence
 from tests.helpers.small_settings import MMD as SMALL
 
@@ -19,7 +27,7 @@ def test_an_update_leads_to_the_closed_form_of_the_paper():
     torch.manual_seed(0)
     settings = replace(SMALL, episode="pegging", step_size=2.0, average_rate=1.0)
     learner = MMD(settings)
-    _, played = played_by(learner, GameBatch(streams(1, 1), episode="pegging", skip_forced=True))
+    played = played_by(learner, 1)
     one = played[:1]
     legal = one.gains[0] > -np.inf
     values = np.where(legal, one.gains[0], 0)
@@ -31,3 +39,36 @@ def test_an_update_leads_to_the_closed_form_of_the_paper():
     logits = np.where(legal, outputs + values, -np.inf)
     expected = np.where(legal, (one.chances[0] * np.exp(2.0 * values)) ** (1 / 1.8), 0)
     np.testing.assert_allclose(np.exp(logits) / np.exp(logits).sum(), expected / expected.sum(), atol=2e-3)
+
+
+def test_whole_games_are_played_for_the_win(tmp_path):
+    settings = replace(SMALL, episode="game", episodes=64, episodes_at_once=32, evaluations=0)
+    agent, summary = new_run(mmd, settings, tmp_path)
+    assert summary["updates"] > 0
+    learner = MMD(settings)
+    played, _ = learner.play(Round(40, 0, 0.0, 0.0, np.random.default_rng(0)))
+    assert set(played.final.tolist()) == {-WIN_IN_POINTS, WIN_IN_POINTS}
+    assert (played.standing == 0).all()
+    wins = set(zip(played.chain.tolist(), played.final.tolist()))
+    assert len(wins) == 80  # both seats of each game
+    assert sum(final for _, final in wins) == 0
+    views = GameBatch(streams(2, 60), start_spread=20).views(np.arange(60))
+    ahead = replace(views, board=views.board.copy())
+    ahead.board[:, OWN_SCORE : OWN_SCORE + 110] = 1
+    one, two = (agent.probabilities(seen) for seen in (views, ahead))
+    assert views.action_mask[np.arange(60), agent.act(views)].all()
+    assert (one != two).any()  # it sees the scores
+
+
+def test_a_run_may_go_on_on_another_device(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    folder = stopped_run(mmd, replace(SMALL, evaluations=0), tmp_path, 512)
+    path = folder.path / "config.json"
+    config = json.loads(path.read_text())
+    config["settings"]["device"] = "cuda"
+    path.write_text(json.dumps(config))
+    train(["mmd", "--resume", str(folder.path), "--device", "cpu"])
+    assert "final.safetensors" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        train(["mmd", "--resume", str(folder.path), "--device", "tpu"])
+    assert "device='tpu' is not allowed" in capsys.readouterr().err

@@ -11,6 +11,7 @@ import torch
 
 from crib_env.agents import make_agent
 from crib_env.agents.choosing import draw
+from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.policy import NFSPAgent
 from crib_env.batch import GameBatch
@@ -23,6 +24,7 @@ from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.nfsp import NFSP, BestResponses, mix
 from crib_env.train.reservoir import Reservoir
+from crib_env.train.td.returns import the_bits
 from tests.helpers.learner_runs import class_of, new_run, run, stopped_run
 from tests.helpers.small_settings import NFSP as SMALL
 
@@ -40,9 +42,9 @@ def new_learner(**changes):
 
 def choices(cards, legal):
     """BestResponses of these cards among these legal ones, all in one position."""
-    mask = np.zeros((len(cards), 52), np.int8)
-    mask[:, legal] = 1
-    return BestResponses(np.ones((len(cards), 209), np.int8), mask, np.array(cards), np.ones(len(cards), bool))
+    gains = np.full((len(cards), 52), -np.inf, np.float32)
+    gains[:, legal] = 0
+    return BestResponses(np.ones((len(cards), 209), np.int8), gains, np.array(cards), np.ones(len(cards), bool))
 
 
 def views_of_some_games(n=200, cards=7):
@@ -81,7 +83,7 @@ def test_the_average_policy_learns_how_often_each_card_was_chosen():
         learner.imitate("all", batch, 1e-2)
     numbers = (np.arange(1000) + 0.5) / 1000
     many = batch[np.zeros(1000, int)]
-    cards = learner.agent.choose(many.observation, many.mask, many.is_discard, numbers)
+    cards = learner.agent.choose(Seen(many.inputs, many.gains), many.is_discard, numbers)
     share = np.bincount(cards, minlength=52) / 1000
     np.testing.assert_allclose(share[[3, 7, 20]], [0.25, 0.75, 0.0], atol=0.03)
 
@@ -123,13 +125,13 @@ def test_the_mode_is_the_most_likely_card():
 def test_a_reservoir_keeps_all_that_was_added_with_equal_chances():
     capacity, n, repeats = 50, 400, 3_000
     rng, kept = np.random.default_rng(0), np.zeros(n)
-    new = BestResponses(np.zeros((n, 1), np.int8), np.zeros((n, 52), np.int8), np.arange(n), np.ones(n, bool))
+    new = BestResponses(np.zeros((n, 1), np.int8), np.zeros((n, 52), np.float32), np.arange(n), np.ones(n, bool))
     for _ in range(repeats):
         reservoir = Reservoir(BestResponses.zeros(capacity, 1))
         for first, last in ((0, 30), (30, 70), (70, 71), (71, 400)):  # filled in the middle of a piece
             reservoir.add_sample(new[np.arange(first, last)], rng)
             assert len(reservoir) == min(last, capacity)
-        held = reservoir._rows.card
+        held = reservoir[np.arange(capacity)].card
         assert len(set(held.tolist())) == capacity
         kept[held] += 1
     # Each is kept with a chance of 1/8. Of 400 nearly independent counts the chi-square has a mean of 400 and a
@@ -142,7 +144,7 @@ def test_a_reservoir_survives_a_checkpoint():
     rng = np.random.default_rng(0)
     first = BestResponses(
         rng.integers(2, size=(70, 209)).astype(np.int8),
-        np.ones((70, 52), np.int8),
+        np.zeros((70, 52), np.float32),
         rng.integers(52, size=70),
         np.ones(70, bool),
     )
@@ -160,25 +162,28 @@ def test_a_reservoir_survives_a_checkpoint():
 
 
 class HighestCard:
-    def choose(self, observation, masks, is_discard, numbers):
-        return 51 - masks[:, ::-1].argmax(axis=1)
+    def choose(self, seen, is_discard, numbers):
+        return 51 - seen.legal[:, ::-1].argmax(axis=1)
 
 
 def test_a_player_keeps_to_one_policy_through_an_episode():
     plays_best = np.random.default_rng(0).random(200) < 0.3
-    policy = mix(lambda seen, masks, *_: masks.argmax(axis=1), HighestCard(), plays_best, np.random.default_rng(0))
-    decisions = play_episodes(GameBatch(streams(1, 100), episode="deal"), policy, None, "209").decisions
-    lowest, highest = decisions.mask.argmax(axis=1), 51 - decisions.mask[:, ::-1].argmax(axis=1)
+    policy = mix(lambda seen, *_: seen.legal.argmax(axis=1), HighestCard(), plays_best, np.random.default_rng(0))
+    decisions = play_episodes(GameBatch(streams(1, 100), episode="deal"), policy, None, the_bits).decisions
+    legal = decisions.gains > -np.inf
+    lowest, highest = legal.argmax(axis=1), 51 - legal[:, ::-1].argmax(axis=1)
     np.testing.assert_array_equal(decisions.card, np.where(plays_best[decisions.chain], lowest, highest))
 
 
 def test_the_reservoir_takes_what_the_best_response_chose_and_replay_takes_everything():
     learner = new_learner(reservoir=5_000)
     plays_best = np.random.default_rng(0).random(200) < 0.3
-    policy = mix(lambda seen, masks, *_: masks.argmax(axis=1), HighestCard(), plays_best, np.random.default_rng(0))
-    decisions = play_episodes(GameBatch(streams(1, 100), episode="deal"), policy, None, "209").decisions
+    policy = mix(lambda seen, *_: seen.legal.argmax(axis=1), HighestCard(), plays_best, np.random.default_rng(0))
+    decisions = play_episodes(
+        GameBatch(streams(1, 100), episode="deal"), policy, None, learner.best.online.inputs.of_games
+    ).decisions
     of_best = plays_best[decisions.chain]
-    new = transitions_of(learner.best.online, decisions, *rewards_of(decisions, True), 1, 1.0)
+    new = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0)
     values = learner.learn(decisions, new, of_best, None, np.random.default_rng(0))
     assert values == {"speed/updates": 0}  # no step yet
     for phase, is_discard in (("discard", True), ("play", False)):

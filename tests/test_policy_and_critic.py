@@ -19,7 +19,6 @@ from crib_env.solver.public_state import start_of_play
 from crib_env.train import escher, mmd, rnad
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.mmd import MMD
-from crib_env.train.policy_and_critic import returns_of
 from tests.helpers import small_settings
 from tests.helpers.learner_runs import name_of, new_run, run, stopped_run
 from tests.helpers.self_play import played_by
@@ -48,13 +47,11 @@ def test_the_first_layer_is_a_linear_layer():
 
 
 def test_the_critic_sees_the_cards_of_the_opponent():
-    games = GameBatch(streams(3, 40), episode="deal", skip_forced=True)
-    dealt = games.games["cards"][:, :12].reshape(40, 2, 6) % 13
+    dealt = GameBatch(streams(3, 40), episode="deal").games["cards"][:, :12].reshape(40, 2, 6) % 13
     torch.manual_seed(0)
-    decisions, played = played_by(MMD(small_settings.MMD), games)
-    assert (decisions.card == played.card).all()
-    first = np.flatnonzero(np.append(True, decisions.chain[1:] != decisions.chain[:-1]))
-    game, seat = decisions.chain[first] // 2, decisions.chain[first] % 2
+    played = played_by(MMD(small_settings.MMD), 40, seed=3, episode="deal")
+    first = np.flatnonzero(np.append(True, played.chain[1:] != played.chain[:-1]))
+    game, seat = played.chain[first] // 2, played.chain[first] % 2
     is_first = played.others[first].sum(axis=1) == 6  # the opponent has discarded nothing yet
     assert is_first.sum() > 0
     for row, g, s in zip(first[is_first], game[is_first], seat[is_first]):
@@ -67,8 +64,8 @@ def test_the_average_soon_forgets_untrained_weights():
     torch.manual_seed(0)
     learner = MMD(replace(small_settings.MMD, episode="pegging", average_rate=0.005))
     before = learner.agent.networks.networks["play"].cards.bias.detach().clone()
-    decisions, played = played_by(learner, GameBatch(streams(1, 30), episode="pegging", skip_forced=True))
-    learner.update("play", played, returns_of(decisions), temperature=0.3, rate=0.01)
+    played = played_by(learner, 30)
+    learner.update("play", played, played.returns, temperature=0.3, rate=0.01)
     now, average = (one.networks.networks["play"].cards.bias for one in (learner.online, learner.agent))
     assert not torch.allclose(now, before)
     assert torch.allclose(average, before.lerp(now, 9 / 11))

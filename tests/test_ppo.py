@@ -12,19 +12,20 @@ from sb3_contrib import MaskablePPO
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from crib_env.agents import make_agent
-from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.batch import GameBatch
 from crib_env.engine import starter
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.runs.learning_curves import read_scalars
 from crib_env.kernels import streams
+from crib_env.train.clone import seen_in
 from crib_env.train.experience import play_episodes, rewards_of
 from crib_env.train.loop.rounds import Rounds
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.ppo import learner as ppo
 from crib_env.train.ppo.learner import PPOLearner
 from crib_env.train.ppo.sb3_vec_env import SettledDeals, SettledVecEnv
+from crib_env.train.td.returns import the_bits
 from tests.helpers.learner_runs import finished_run, new_run, run, stopped_run
 from tests.helpers.small_ppo import PPO as SMALL
 
@@ -60,7 +61,7 @@ def test_rewards_are_settled_as_those_of_double_dqn_are():
     assert over.all()
 
     batch = GameBatch(np.concatenate([streams(40 + i, 1) for i in range(n)]), episode="deal")
-    decisions = play_episodes(batch, lambda seen, masks, *_: first_card(masks), make_agent("greedy"), "209").decisions
+    decisions = play_episodes(batch, lambda seen, *_: first_card(seen.legal), make_agent("greedy"), the_bits).decisions
     expected, _ = rewards_of(decisions, settled=True)
     has_heels = [starter(game) % 13 == 10 for game in batch.games]  # they are paid here, and left out there
     compared = 0
@@ -98,7 +99,7 @@ def test_deals_are_observed_by_rank_with_known_gains():
     seen, (observation, infos) = envs.reset(), plain.reset(seed=9)
     for k in range(13):
         masks = infos["action_mask"]
-        expected = Seen.of("ranks", observation, masks, np.full(50, k % 6 < 2))
+        expected = seen_in(observation, masks, np.full(50, k % 6 < 2))
         assert seen.shape == (50, *envs.observation_space.shape)
         np.testing.assert_array_equal(seen[:, :-52], expected.inputs)
         np.testing.assert_array_equal(seen[:, -52:], np.where(masks != 0, expected.gains, 0))
@@ -125,8 +126,8 @@ def test_a_run_leaves_weights_curves_and_stable_baselines3s_own_file(finished):
 
     model = MaskablePPO.load(folder.path / "final")
     views = some_views()
-    seen = Seen.of("ranks", views.observation, views.action_mask, views.is_discard)
-    inputs = np.concatenate([seen.inputs, np.where(views.action_mask, seen.gains, 0)], axis=1, dtype=np.float32)
+    ranks, gains = views.ranks_and_gains
+    inputs = np.concatenate([ranks, np.where(views.action_mask, gains, 0)], axis=1, dtype=np.float32)
     theirs, _ = model.predict(inputs, action_masks=views.action_mask, deterministic=True)
     np.testing.assert_array_equal(agent.act(views), theirs)
 

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from crib_env.batch import GameBatch
-from crib_env.kernels import streams
 from crib_env.train import rnad
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.rnad import RNaD
@@ -21,13 +19,12 @@ from tests.helpers.small_settings import RNAD as SMALL
 def learner_and_decisions(games, **settings):
     torch.manual_seed(0)
     learner = RNaD(replace(SMALL, episode="pegging", **settings))
-    decisions, played = played_by(learner, GameBatch(streams(1, games), episode="pegging", skip_forced=True))
-    return learner, decisions, played
+    return learner, played_by(learner, games)
 
 
 def test_updates_lead_to_the_fixed_point_of_the_regularised_game():
     """π ∝ π_reg exp(Q / η) (Perolat et al. 2021)."""
-    learner, _, played = learner_and_decisions(1, regularization=0.5, logit_bound=100.0, average_rate=1.0)
+    learner, played = learner_and_decisions(1, regularization=0.5, logit_bound=100.0, average_rate=1.0)
     one = played[:1]
     legal, later = one.gains[0] > -np.inf, 0.6 * np.sin(np.arange(52) % 13)
     values = (one.gains[0] + later).astype(np.float32)
@@ -45,7 +42,7 @@ def test_updates_lead_to_the_fixed_point_of_the_regularised_game():
 @pytest.mark.parametrize("outwards", [True, False])
 def test_no_logit_is_driven_beyond_its_bound(outwards):
     """Of two cards that are as far apart as is allowed, the better one gains no more, and the worse one still does."""
-    learner, _, played = learner_and_decisions(50, regularization=0.01, logit_bound=1e-4)
+    learner, played = learner_and_decisions(50, regularization=0.01, logit_bound=1e-4)
     legal = played.gains > -np.inf
     one = played[np.flatnonzero((legal.sum(axis=1) == 2) & (np.ptp(played.chances, axis=1) > 0.1))[:1]]
     silence(learner.critic.networks)
@@ -60,33 +57,33 @@ def test_no_logit_is_driven_beyond_its_bound(outwards):
 
 def test_later_decisions_are_paid_as_the_paper_says():
     """By a loop over pairs of decisions: −η log π / π_reg of one's own, + of the opponent's, and Σ π Q − Q(a)."""
-    learner, decisions, played = learner_and_decisions(30, regularization=0.5)
+    learner, played = learner_and_decisions(30, regularization=0.5)
     log_reg = np.random.default_rng(0).normal(size=played.gains.shape).astype(np.float32)
-    found = learner.later(played, decisions.chain, log_reg)
+    found = learner.later(played, log_reg)
     q = learner.critic.judge("play", played).detach().numpy()
-    for t, chain in enumerate(decisions.chain):
+    for t, chain in enumerate(played.chain):
         expected = 0.0
-        for k in np.flatnonzero(decisions.chain // 2 == chain // 2):
+        for k in np.flatnonzero(played.chain // 2 == chain // 2):
             if played.turn[k] > played.turn[t]:
                 legal, card = played.gains[k] > -np.inf, played.card[k]
                 ratio = np.log(played.chances[k][legal]) - log_reg[k][legal]
                 q_eta, chances = q[k][legal] - 0.5 * ratio, played.chances[k][legal]
                 paid = -0.5 * (np.log(played.chances[k][card]) - log_reg[k][card])
                 luck = chances @ q_eta - (q[k][card] + paid)
-                expected += (paid + luck) * (1 if chain == decisions.chain[k] else -1)
+                expected += (paid + luck) * (1 if chain == played.chain[k] else -1)
         assert found[t] == pytest.approx(expected, abs=1e-4)
 
 
 def test_the_luck_of_later_draws_is_taken_out_without_bias():
-    learner, decisions, played = learner_and_decisions(3_000)
-    luck = learner.later(played, decisions.chain, learner.log_reference(played, alpha=1.0))  # π_reg is π: nothing paid
-    of_dealer = luck[decisions.chain % 2 == 0]
+    learner, played = learner_and_decisions(3_000)
+    luck = learner.later(played, learner.log_reference(played, alpha=1.0))  # π_reg is π: nothing paid
+    of_dealer = luck[played.chain % 2 == 0]
     assert of_dealer.std() > 0.1
     assert abs(of_dealer.mean()) < 4 * of_dealer.std() / np.sqrt(3_000)
 
 
 def test_the_reference_goes_from_the_last_to_the_next():
-    learner, _, played = learner_and_decisions(20)
+    learner, played = learner_and_decisions(20)
     learner.last_reference.networks.networks["play"].cards.bias.data[:] = torch.arange(13.0)
     legal = played.gains > -np.inf
     for alpha, policy in ((1.0, learner.reference), (0.0, learner.last_reference)):

@@ -24,7 +24,7 @@ from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.td import learner as td
 from crib_env.train.td.learner import PRESETS
-from crib_env.train.td.returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves
+from crib_env.train.td.returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves, the_bits
 from crib_env.train.td.traces import (
     MOVES,
     Traces,
@@ -339,8 +339,8 @@ def test_traces_equal_lambda_returns_if_weights_are_fixed():
 def test_two_discards_are_one_move_and_earn_the_show():
     n = 5
     decisions = Decisions(
-        observation=np.zeros((n, 209), np.int8),
-        mask=np.ones((n, 52), np.int8),
+        inputs=np.zeros((n, 209), np.int8),
+        gains=np.zeros((n, 52), np.float32),
         card=np.zeros(n, np.int64),
         chain=np.array([0, 0, 0, 1, 1]),
         is_discard=np.array([True, True, False, True, True]),
@@ -360,14 +360,14 @@ def test_rewards_of_real_deals_add_up_and_values_are_in_order():
     agent = new_agent()
     explorer = Explorer(agent, 0.3, np.random.default_rng(0))
     batch = GameBatch(streams(0, 200), episode="deal", skip_forced=True)
-    decisions = play_episodes(batch, explorer, None, "209").decisions
+    decisions = play_episodes(batch, explorer, None, the_bits).decisions
     moves = moves_of(decisions)
     rewards, ends = rewards_of_moves(decisions, moves)
     totals = np.bincount(decisions.chain[moves], rewards)
     np.testing.assert_allclose(totals[decisions.chain], decisions.final_settled)
     assert ends.sum() == 400
     values, explored = explorer.thoughts()
-    best, expected = agent.look_ahead(decisions.observation, decisions.mask, decisions.is_discard)
+    best, expected = agent.look_ahead(decisions.inputs, decisions.gains > -np.inf, decisions.is_discard)
     np.testing.assert_allclose(values, expected, atol=1e-5)
     np.testing.assert_array_equal(explored, decisions.card != best)
     assert 0.15 < explored.mean() < 0.3

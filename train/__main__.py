@@ -37,7 +37,7 @@ class Start:
 
     resume: SomeFolder = None
     """Continue the run in this folder, or the runs of several seeds, with the same settings. The only other options
-    allowed are --executor, and --opponent to name your own module's class again."""
+    allowed are --executor, --device, and --opponent to name your own module's class again."""
     folder: SomeFolder = None
     """New folder of the run, by default runs/LEARNER/TIME-sSEED."""
     seeds: Annotated[int | None, tyro.conf.arg(metavar="N", help_behavior_hint="")] = None
@@ -61,6 +61,7 @@ class _Resume:
     resume: Path
     executor: str | None = None
     opponent: str | None = None
+    device: str | None = None
 
 
 class Command(NamedTuple):
@@ -71,6 +72,8 @@ class Command(NamedTuple):
     """Of the run; ``None`` when resuming."""
     opponent: str | None = None
     """The class named again when resuming; the file in a folder never decides whose code runs."""
+    device: str | None = None
+    """Where a resumed run goes on, if it is another device."""
 
 
 def read_command(name: str, learner: type[Learner], about: str, arguments: Sequence[str]) -> Command:
@@ -86,7 +89,7 @@ def read_command(name: str, learner: type[Learner], about: str, arguments: Seque
         asked, others = tyro.cli(_Resume, args=arguments, prog=prog, return_unknown_args=True)
         if others:
             raise ValueError(f"--resume keeps the settings of the run: {others[0]} cannot be combined with it")
-        return Command(Start(asked.resume, executor=asked.executor), None, asked.opponent)
+        return Command(Start(asked.resume, executor=asked.executor), None, asked.opponent, asked.device)
     # A preset changes the defaults, so it is read first. An unknown one is left to the parser, which lists the allowed
     # ones.
     chosen, _ = tyro.cli(_Preset, args=arguments, add_help=False, return_unknown_args=True, console_outputs=False)
@@ -117,11 +120,12 @@ def train(words: list[str]) -> None:
 
         learner = learner_named(name)
         about = LEARNERS[name].about if name in LEARNERS else (getdoc(learner) or name).partition("\n\n")[0]
-        start, given, opponent = read_command(name, learner, about, arguments)
+        start, given, opponent, device = read_command(name, learner, about, arguments)
         seeds = start.seeds
         if start.resume is not None:
             folder, found = RunFolder.open(start.resume, name)
             seeds = found.pop("seeds", None)
+            found |= {} if device is None else {"device": device}
             settings = load_settings(learner, found, folder.path, () if opponent is None else (opponent,))
         if start.executor is not None:
             if seeds is None:

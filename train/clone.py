@@ -4,7 +4,7 @@ A round reads one shard, drops forced cards, and takes a gradient step for each 
 cross-entropy of the card chosen among the legal ones. In the play all cards of the chosen rank count as the card
 chosen, since suits do not matter there; both cards of a pair count as the first one discarded, since their order does
 not matter either. The networks are those of Double DQN. Their outputs, plus the points that each
-card is known to gain (:mod:`crib_env.agents.features.play`), are the logits, in units of ``temperature``. Shards come
+card is known to gain (:mod:`crib_env.ranks`), are the logits, in units of ``temperature``. Shards come
 round again until ``episodes`` games have been read. The average of the weights plays, by default its most likely card;
 ``clone:RUN,plays=sample`` draws cards as often as the players chose them.
 """
@@ -20,10 +20,16 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from crib_env.agents.features.after_states import read_pile
+from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.policy import CloneAgent
 from crib_env.evaluate.matches.dataset import GAMES_A_SHARD, Rows, action_masks, observations, read_manifest, read_shard
 from crib_env.evaluate.runs.format import SIMULATION_SECONDS
+from crib_env.kernels import bit, kernel
+from crib_env.observation import HAND, KNOWN, N_ACTIONS
+from crib_env.ranks import IS_DEALER, Play, ranks_and_gains, write_cards, write_discard, write_play
+from crib_env.scoring import COUNT_LIMIT, card_value
 from crib_env.train.loop.contracts import Parts, by_network
 from crib_env.train.loop.learning import Count, Descent, LearningSettings, NotNegative, Widths, follow, mean_of_steps
 from crib_env.train.loop.number_format import precision
@@ -81,6 +87,58 @@ def choices_of(rows: Rows) -> DatasetChoices:
     return DatasetChoices(observations(rows)[free], masks[free], chosen[free], is_discard[free])
 
 
+@kernel
+def _read_play(seen, pile):
+    """The same at a decision, and how many cards are held. A count has ended where no card held fits it, because a
+    player who can lay a card never says go."""
+    n_hand, least = 0, COUNT_LIMIT
+    for card in range(N_ACTIONS):
+        if seen[HAND + card]:
+            n_hand += 1
+            least = min(least, card_value(card % 13))
+    start, n, count = read_pile(seen, pile)
+    if count + least > COUNT_LIMIT:
+        start, count = n, 0
+    return start, n, count, n_hand
+
+
+@kernel
+def _write_ranks(observation, masks, is_discard, inputs, gains):
+    pile, unseen, gain = np.empty(10, np.int64), np.empty(13, np.int64), np.empty(N_ACTIONS, np.float32)
+    for row in range(len(observation)):
+        hand, known, legal = np.int64(0), np.int64(0), np.int64(0)
+        for card in range(N_ACTIONS):
+            if observation[row, HAND + card]:
+                hand |= bit(card)
+            elif observation[row, KNOWN + card]:
+                known |= bit(card)
+            if masks[row, card]:
+                legal |= bit(card)
+        inputs[row, IS_DEALER] = observation[row, 0]
+        write_cards(hand, known, unseen, inputs, row)
+        if is_discard[row]:
+            write_discard(hand, known, observation[row, 0], legal, inputs, row, gain)
+        else:
+            start, n, count, n_hand = _read_play(observation[row], pile)
+            write_play(Play(pile, start, n, count, 8 - n - n_hand, unseen), legal, inputs, row, gain)
+        for card in range(N_ACTIONS):
+            if (legal >> card) & 1:
+                gains[row, card] = gain[card]
+
+
+def seen_in(observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray) -> Seen:
+    """Decisions by rank, from the 209 bits, which are what a dataset has.
+
+    Args:
+        observation: (B, 209) int8.
+        masks: (B, 52) int8, legal cards.
+        is_discard: (B,) bool.
+    """
+    inputs, gains = ranks_and_gains(len(observation))
+    _write_ranks(observation, masks, is_discard, inputs, gains)
+    return Seen(inputs, gains)
+
+
 class Cloning(Parts):
     """The networks in training, with the average of their weights and their optimizers.
 
@@ -126,7 +184,7 @@ class Cloning(Parts):
 
     def _update(self, name: str, choices: DatasetChoices, rows: np.ndarray, rate: float) -> dict[str, float]:
         chosen = torch.from_numpy(choices.chosen[rows])
-        seen = self.trained.inputs.see(choices.observation[rows], choices.masks[rows], choices.is_discard[rows])
+        seen = seen_in(choices.observation[rows], choices.masks[rows], choices.is_discard[rows])
         network = self.trained.networks[name]
         with precision(self._settings.precision):
             outputs = network(self.trained.inputs_of(name, seen.inputs))

@@ -10,7 +10,7 @@ may be wide; the others are narrow.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -30,8 +30,8 @@ class CriticSettings(LearningSettings):
 
     preset: Literal["default"] = "default"
     """The only preset."""
-    episode: Literal["deal", "pegging"] = "deal"
-    """What an episode is: a deal, or the play alone, without a crib."""
+    episode: Literal["deal", "pegging", "game"] = "deal"
+    """What an episode is: a deal, the play alone, without a crib, or a game, whose reward is the win."""
     cards: PeggingCards = 4
     """Cards of each player in pegging."""
     hidden: Widths = (256, 64)
@@ -49,7 +49,8 @@ class CriticSettings(LearningSettings):
 
     def new_networks(self) -> DDQNAgent:
         """Networks of a policy, with random weights from torch's generator."""
-        return DDQNAgent.new("split", "209", "ranks", self.hidden, self.hidden_discard)
+        observation = "board" if self.episode == "game" else "209"
+        return DDQNAgent.new("split", observation, "ranks", self.hidden, self.hidden_discard)
 
 
 class Judged(NamedTuple):
@@ -74,6 +75,7 @@ class Critic:
             n_seen = len(range(policy.inputs.size)[policy.inputs.columns(name)])
             self.networks[name] = QNetwork(n_seen + N_ACTIONS, widths, by_rank=True)
             make_sparse(self.networks[name].body)
+            self.networks[name].to(policy.device)
         self._descents = {name: Descent(network, f"critic {name!r}") for name, network in self.networks.items()}
 
     @property
@@ -83,10 +85,10 @@ class Critic:
 
     def judge(self, name: str, batch: Played) -> torch.Tensor:
         """Q of each card, (B, 52), 0 for a card that is not legal."""
-        gains = torch.from_numpy(batch.gains)
+        gains, others = (torch.as_tensor(given, device=self._policy.device) for given in (batch.gains, batch.others))
         inputs = self._policy.inputs_of(name, batch.inputs)
-        with precision(self._precision):
-            values = self.networks[name](torch.cat([inputs, torch.from_numpy(batch.others)], dim=1))
+        with precision(self._precision, gains.device.type):
+            values = self.networks[name](torch.cat([inputs, others], dim=1))
         return (values + gains).masked_fill(gains == -torch.inf, 0)
 
     @torch.no_grad()
@@ -99,15 +101,16 @@ class Critic:
                 q[rows] = self.judge(name, played[rows]).numpy()
         return q
 
-    def step(self, name: str, batch: Played, returns: np.ndarray, rate: float) -> Judged:
+    def step(self, name: str, batch: Played, returns: Any, rate: float) -> Judged:
         """One gradient step towards the returns (B,) of the cards played.
 
         Raises:
             FloatingPointError: the loss is no longer finite.
         """
         values = self.judge(name, batch)
-        errors = torch.from_numpy(returns)[:, None] - values.gather(1, torch.from_numpy(batch.card)[:, None])
+        returns, card = (torch.as_tensor(given, device=values.device) for given in (returns, batch.card))
+        errors = returns[:, None] - values.gather(1, card[:, None])
         loss = errors.square().mean()
         self._descents[name].step(loss, rate)
-        mean = float(returns.mean()) - errors.mean().item()
+        mean = returns.mean().item() - errors.mean().item()
         return Judged(values.detach(), errors.detach(), {"critic loss": loss.item(), "mean value": mean})

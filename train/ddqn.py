@@ -15,7 +15,7 @@ The default plays single deals against itself and takes luck out of the rewards 
 rewarded with pegging only, since nothing else can change any more. A discard gets the exact mean of hand and
 crib minus that of the best discard. That difference is potential-based shaping (Ng et al. 1999) with exact means in
 place of the show. This reward of a discard, and the points of a card in the play, are known before the card is chosen
-(:mod:`crib_env.agents.features.play`). They are added to the network's output, which learns only what comes after.
+(:mod:`crib_env.ranks`). They are added to the network's output, which learns only what comes after.
 The target network follows the weights slowly; as it has their average, it is the player that is measured and saved.
 
 ``--preset anderson-2022`` is the pair of networks of Anderson et al. (2022), 209 inputs, 60 ReLUs, 52 outputs.
@@ -37,11 +37,24 @@ import torch
 from crib_env.agents import make_agent
 from crib_env.agents.features.seen import Coding, Inputs
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
-from crib_env.train.experience import Episodes, Memory, Transitions, explore, play_episodes, rewards_of, transitions_of
+from crib_env.gpu.device import Device
+from crib_env.gpu.games import Asked
+from crib_env.train.experience import (
+    Decisions,
+    Episodes,
+    Memory,
+    Transitions,
+    epsilon_greedy,
+    explore,
+    play_episodes,
+    rewards_of,
+    transitions_of,
+)
 from crib_env.train.loop.contracts import Parts, by_network
 from crib_env.train.loop.learning import SHARAN_PAWAR, Count, Descent, QSettings, Widths, follow, mean_of_steps
 from crib_env.train.loop.number_format import precision
 from crib_env.train.loop.rounds import Round
+from crib_env.train.self_play import new_games, play_out
 from crib_env.values import Positive, Share, WholeNumber
 
 
@@ -55,9 +68,8 @@ class DDQNSettings(QSettings):
     """"split" trains one network for discards and one for the play; "one" trains one for both. Pegging has no discards,
     so its discard network stays untrained."""
     inputs: Coding = "ranks"
-    """What the networks see of an observation: "bits" is all of it, "play" adds the state of the play: the count, the
-    last cards, and what each rank would score. "ranks" is all by rank, with exact values of discards and what a card
-    would be answered, and points that a card is known to gain need not be learned."""
+    """What the networks see of an observation: "bits" is all of it; "ranks" is all by rank, with exact values of
+    discards and what a card would be answered, and points that a card is known to gain need not be learned."""
     hidden: Widths = (256, 256)
     """Widths of the hidden layers."""
     hidden_discard: Widths = (128, 128)
@@ -83,6 +95,8 @@ class DDQNSettings(QSettings):
     """Estimate the value of the state and the advantages of its cards separately (Wang et al. 2016)."""
     target_sync: WholeNumber = 0
     """Gradient steps between updates of the target network; 0 lets it follow the weights after every step."""
+    device: Literal["cpu", "cuda"] = "cpu"
+    """Where games, replay and networks are: on the processor, or on the current GPU (extra gpu): self-play by rank."""
     target_rate: Share = 0.005
     """Share of the way to the new weights that the target network then goes (Lillicrap et al. 2016). It has their
     average, and plays when strength is measured."""
@@ -90,8 +104,18 @@ class DDQNSettings(QSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         Inputs(self.inputs, self.observation)  # raises what is not allowed
+        if self.device != "cpu" and not self.is_self_play_by_rank:
+            raise ValueError(
+                f"device={self.device!r} is only for self-play by rank: give opponent='self', inputs='ranks' and "
+                "observation='209', or device='cpu'"
+            )
         if self.episode == "play" and self.networks != "one":
             raise ValueError("networks='split' is not allowed with episode='play', which has no discards: choose 'one'")
+
+    @property
+    def is_self_play_by_rank(self) -> bool:
+        """Whether games can be played on a device."""
+        return (self.opponent, self.inputs, self.observation) == ("self", "ranks", "209")
 
 
 PRESETS = {
@@ -138,11 +162,14 @@ class DoubleDQN(Parts):
     """
 
     def __init__(self, online: DDQNAgent, settings: DDQNSettings) -> None:
+        self.device = Device(settings.device).torch_device.type
+        for network in online.networks.values():
+            network.to(self.device)
         self.online, self.target, self.settings = online, copy.deepcopy(online), settings
         self.agent = self.online if settings.target_sync else self.target
         self.descents = {name: Descent(network, f"network {name!r}") for name, network in online.networks.items()}
         room = settings.replay, online.inputs.size
-        self.memories = {name: Memory(Transitions.zeros(*room)) for name in online.networks}
+        self.memories = {name: Memory(Transitions.zeros(*room), self.device) for name in online.networks}
         parts = by_network("replay", self.memories) | by_network("adam", self.descents)
         super().__init__(online=online, target=self.target, **parts)
 
@@ -172,9 +199,9 @@ class DoubleDQN(Parts):
             FloatingPointError: the loss is no longer finite.
         """
         network, target = self.online.networks[name], self.target.networks[name]
-        with precision(self.settings.precision):
+        with precision(self.settings.precision, self.device):
             outputs = network(self.online.inputs_of(name, batch.inputs))
-            taken = outputs.gather(1, torch.from_numpy(batch.card)[:, None]).squeeze(1)
+            taken = outputs.gather(1, torch.as_tensor(batch.card)[:, None]).squeeze(1)
             errors = self.targets(batch) - taken
             loss = errors.square().mean()
         norm = self.descents[name].step(loss, rate)
@@ -193,15 +220,16 @@ class DoubleDQN(Parts):
     @torch.no_grad()
     def targets(self, batch: Transitions) -> torch.Tensor:
         """Targets of the outputs: rewards, plus the target network's value of the online network's best card."""
-        targets = torch.from_numpy(batch.reward)
-        on = np.flatnonzero(batch.discount)  # where the chain of decisions has ended there is no next state
+        targets, discount = torch.as_tensor(batch.reward), torch.as_tensor(batch.discount)
+        on = discount.nonzero()[:, 0]  # where the chain of decisions has ended there is no next state
         if not len(on):
             return targets
-        inputs, is_discard = batch.next_inputs[on], batch.next_is_discard[on]
-        gains = torch.from_numpy(batch.next_gains[on])
+        inputs, is_discard, gains = (
+            torch.as_tensor(column)[on] for column in (batch.next_inputs, batch.next_is_discard, batch.next_gains)
+        )
         best = with_gains(self.online.outputs(inputs, is_discard), gains).argmax(dim=1, keepdim=True)
         ahead = (self.target.outputs(inputs, is_discard) + gains).gather(1, best).squeeze(1)
-        return targets.index_add(0, torch.from_numpy(on), torch.from_numpy(batch.discount[on]) * ahead)
+        return targets.index_add(0, on, discount[on] * ahead)
 
 
 class DDQN(DoubleDQN):
@@ -218,15 +246,37 @@ class DDQN(DoubleDQN):
     def play(self, now: Round) -> Episodes:
         """The episodes of a round."""
         settings = self.settings
+        if settings.is_self_play_by_rank:
+            return self.play_itself(now)
         games = now.deal(settings.episode, settings.skip_forced, settings.cards)
         policy = explore(self.online, now.epsilon, now.rng)
-        return play_episodes(games, policy, self._opponent, settings.observation, settings.precision)
+        return play_episodes(games, policy, self._opponent, self.online.inputs.of_games, settings.precision)
+
+    def play_itself(self, now: Round) -> Episodes:
+        """The same on a device; inputs and gains stay there."""
+        settings = self.settings
+        games = new_games(now, settings.episode, settings.cards, settings.device, skip_forced=settings.skip_forced)
+
+        @torch.no_grad()
+        def choose(asked: Asked) -> tuple[torch.Tensor, ...]:
+            values = with_gains(self.online.outputs(asked.inputs, asked.is_discard), asked.gains)
+            legal = (asked.gains > -torch.inf).cpu().numpy()
+            cards = epsilon_greedy(values.argmax(dim=1).cpu().numpy(), legal, now.epsilon, now.rng)
+            return (torch.as_tensor(cards, device=self.device),)
+
+        taken = play_out(games, settings.precision, choose)
+        seen = taken.seen
+        if self.device == "cpu":
+            seen = seen._replace(inputs=seen.inputs.numpy(), gains=seen.gains.numpy())
+        small = taken.card, seen.is_discard, seen.points, seen.settled, taken.points, taken.settled
+        chain, *columns = (column.cpu().numpy() for column in (seen.chain, *small))
+        return Episodes(Decisions(chain, seen.inputs, seen.gains, *columns), None, *taken.simulated.values())
 
     def play_and_learn(self, now: Round) -> dict[str, float]:
         """A round; scalars for TensorBoard."""
         settings, played = self.settings, self.play(now)
         decisions = played.decisions
         rewards, ends = rewards_of(decisions, settings.rewards == "settled")
-        new = transitions_of(self.online, decisions, rewards, ends, settings.n_step, settings.gamma)
+        new = transitions_of(decisions, rewards, ends, settings.n_step, settings.gamma)
         learned = self.learn(new, decisions.is_discard, now.rate_after(settings.warm_up), now.rng)
         return played.values(rewards, ends) | mean_of_steps(learned)

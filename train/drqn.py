@@ -33,10 +33,9 @@ import numpy as np
 import torch
 
 from crib_env.agents import make_agent
-from crib_env.agents.features.seen import Coding, Inputs
+from crib_env.agents.features.seen import Coding, Inputs, Seen
 from crib_env.agents.networks.ddqn import with_gains
 from crib_env.agents.networks.drqn import DRQNAgent, RecurrentQNetwork
-from crib_env.observation import OBSERVATIONS
 from crib_env.train.experience import Episodes, Memory, Policy, epsilon_greedy, play_episodes, rewards_of
 from crib_env.train.loop.contracts import Parts
 from crib_env.train.loop.learning import SHARAN_PAWAR, Count, Descent, QSettings, Width, Widths, mean_of_steps
@@ -121,8 +120,8 @@ class DRQN(Parts):
         self.target = copy.deepcopy(self.agent.network)
         self.descent = Descent(self.agent.network, "the network")
         self._opponent = None if settings.opponent == "self" else make_agent(settings.opponent)
-        size, longest = OBSERVATIONS[settings.observation].size, settings.burn_in + settings.length + 1
-        self.replay = Memory(Sequences.zeros(settings.replay, longest, size))
+        longest = settings.burn_in + settings.length + 1
+        self.replay = Memory(Sequences.zeros(settings.replay, longest, self.agent.inputs.size))
         super().__init__(online=self.agent.network, target=self.target, replay=self.replay, adam=self.descent)
         self.play(Round.first())  # compiles the kernels before the clocks start
 
@@ -131,7 +130,7 @@ class DRQN(Parts):
         settings = self.settings
         policy = explore(self.agent, now.epsilon, now.rng, now.episodes)
         games = now.deal(settings.episode, settings.skip_forced, settings.cards)
-        return play_episodes(games, policy, self._opponent, settings.observation, settings.precision)
+        return play_episodes(games, policy, self._opponent, self.agent.inputs.of_games, settings.precision)
 
     def play_and_learn(self, now: Round) -> dict[str, float]:
         """A round; scalars for TensorBoard."""
@@ -174,16 +173,14 @@ class DRQN(Parts):
         decision.
         """
         burn_in, length = self.settings.burn_in, self.settings.length
-        is_real = torch.from_numpy(batch.mask).any(dim=2)
+        is_real = torch.from_numpy(batch.gains > -np.inf).any(dim=2)
         longest = int(is_real.any(dim=0).nonzero()[-1]) + 1
         here = is_real[:, burn_in:longest]
         decisions = batch[:, burn_in:longest][here.numpy()]  # consecutive decisions of a sequence stay consecutive
         is_learned = here.nonzero()[:, 1] < length
-        flat = batch[:, :longest].flat()
-        seen = self.agent.inputs.see(flat.observation, flat.mask, flat.is_discard)
-        inputs = torch.from_numpy(seen.inputs).float().unflatten(0, (-1, longest))
-        cards = torch.from_numpy(seen.named(flat.card)).unflatten(0, (-1, longest))[:, burn_in:][here]
-        gains = torch.from_numpy(seen.gains).unflatten(0, (-1, longest))[:, burn_in:][here]
+        inputs = torch.from_numpy(batch.inputs[:, :longest]).float()
+        cards = torch.from_numpy(batch.card[:, burn_in:longest])[here]
+        gains = torch.from_numpy(batch.gains[:, burn_in:longest])[here]
 
         def unroll(network: RecurrentQNetwork) -> torch.Tensor:
             """Values (D, 52) of the decisions, piece by piece; no gradient flows into the burn-in."""
@@ -209,8 +206,8 @@ def explore(agent: DRQNAgent, epsilon: float, rng: np.random.Generator, games: i
     """The agent's ε-greedy policy in new games, with a separate state for each player."""
     states = np.zeros((2 * games, 2, agent.about["memory"]), np.float32)
 
-    def policy(observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray, chain: np.ndarray) -> np.ndarray:
-        cards, states[chain] = agent.choose(observation, masks, is_discard, states[chain])
-        return epsilon_greedy(cards, masks, epsilon, rng)
+    def policy(seen: Seen, is_discard: np.ndarray, chain: np.ndarray) -> np.ndarray:
+        cards, states[chain] = agent.choose(seen, is_discard, states[chain])
+        return epsilon_greedy(cards, seen.legal, epsilon, rng)
 
     return policy

@@ -37,29 +37,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import torch
 
-from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.policy import ESCHERAgent, SparsePolicyAgent
+from crib_env.gpu.games import Asked
 from crib_env.hands import N_RANKS
-from crib_env.observation import N_ACTIONS, OBSERVATIONS
+from crib_env.observation import N_ACTIONS
+from crib_env.ranks import N_INPUTS
 from crib_env.train.critic import Critic, CriticSettings
-from crib_env.train.experience import Columns, Decisions, Episodes, play_episodes
+from crib_env.train.experience import Columns
 from crib_env.train.loop.contracts import Parts, by_network
 from crib_env.train.loop.learning import Count, Descent, NotNegative, mean_of_steps, split_into_batches
 from crib_env.train.loop.number_format import precision
 from crib_env.train.loop.rounds import Round
 from crib_env.train.reservoir import Reservoir
-from crib_env.train.self_play import Played, SelfPlay
+from crib_env.train.self_play import Played, new_games, self_play
 from crib_env.values import Positive
 
 
 @dataclass(frozen=True)
 class ESCHERSettings(CriticSettings):
     """Settings of ESCHER."""
+
+    episode: Literal["deal", "pegging"] = "deal"
+    """What an episode is: a deal, or the play alone, without a crib."""
 
     episodes_at_once: Count = 1_024
     """Episodes in an iteration, played side by side."""
@@ -79,8 +84,8 @@ class ESCHERSettings(CriticSettings):
 class Visits(Columns):
     """M visits to information states s, with a number of each rank: its regret there, or its chances by π_t."""
 
-    observation: np.ndarray  # (M, n) int8
-    mask: np.ndarray  # (M, 52) int8
+    inputs: np.ndarray  # (M, 479) int8
+    gains: np.ndarray  # (M, 52) float32, -inf for a card that is not legal
     is_discard: np.ndarray  # (M,) bool
     numbers: np.ndarray  # (M, 13) float32, of each card of the rank
     t: np.ndarray  # (M,) float32, episodes when the iteration ended
@@ -88,15 +93,16 @@ class Visits(Columns):
     @classmethod
     def zeros(cls, m: int) -> Visits:
         """``m`` rows, to be written over."""
-        seen, masks = (np.zeros((m, n), np.int8) for n in (OBSERVATIONS["209"].size, N_ACTIONS))
-        return cls(seen, masks, np.zeros(m, np.bool_), np.zeros((m, N_RANKS), np.float32), np.zeros(m, np.float32))
+        inputs, gains = np.zeros((m, N_INPUTS), np.int8), np.zeros((m, N_ACTIONS), np.float32)
+        return cls(inputs, gains, np.zeros(m, np.bool_), np.zeros((m, N_RANKS), np.float32), np.zeros(m, np.float32))
 
     @classmethod
-    def of(cls, decisions: Decisions, numbers: np.ndarray, t: int) -> Visits:
+    def of(cls, decisions: Played, numbers: np.ndarray, t: int) -> Visits:
         """Decisions (M) with a number of each card (M, 52): that of legal cards of one rank is the same."""
-        by_rank, n_legal = (x.reshape(-1, 4, N_RANKS).sum(axis=1) for x in (numbers * decisions.mask, decisions.mask))
+        legal = decisions.gains > -np.inf
+        by_rank, n_legal = (x.reshape(-1, 4, N_RANKS).sum(axis=1) for x in (numbers * legal, legal))
         numbers, ts = (by_rank / np.maximum(n_legal, 1)).astype(np.float32), np.full(len(decisions), t, np.float32)
-        return cls(decisions.observation, decisions.mask, decisions.is_discard, numbers, ts)
+        return cls(decisions.inputs, decisions.gains, decisions.is_discard, numbers, ts)
 
 
 class RegretMatching(SparsePolicyAgent):
@@ -104,17 +110,17 @@ class RegretMatching(SparsePolicyAgent):
 
     learner = "escher"
 
-    @torch.inference_mode()
-    def chances(self, seen: Seen, discards: np.ndarray) -> np.ndarray:
+    @torch.no_grad()
+    def shares(self, inputs: torch.Tensor, gains: torch.Tensor, discards: torch.Tensor) -> torch.Tensor:
         """See :meth:`crib_env.agents.networks.policy.PolicyAgent.chances`."""
-        regrets = with_gains(self.networks.outputs(seen.inputs, discards), torch.from_numpy(seen.gains))
+        regrets = with_gains(self.networks.outputs(inputs, discards), gains)
         positive, highest = regrets.clamp_min(0), regrets.amax(dim=1, keepdim=True)
         shares = torch.where(highest > 0, positive, (regrets == highest).float()).double()
-        return (shares / shares.sum(dim=1, keepdim=True)).numpy()
+        return shares / shares.sum(dim=1, keepdim=True)
 
 
-def of_update_player(chain: np.ndarray) -> np.ndarray:
-    """Which decisions (D,) are of player i, (D,) bool; ``chain`` as in :class:`crib_env.train.experience.Decisions`."""
+def of_update_player(chain: Any) -> Any:
+    """Which decisions (D,) are of player i, (D,) bool; ``chain`` as in :class:`Played`, an array or a tensor."""
     return chain % 2 == chain // 2 % 2
 
 
@@ -124,12 +130,10 @@ def uniform(gains: np.ndarray) -> np.ndarray:
     return legal / legal.sum(axis=1, keepdims=True)
 
 
-class Sampling(SelfPlay):
-    """The sampling policy: fixed for player i, and π_t for −i."""
-
-    def drawn_from(self, chances: np.ndarray, gains: np.ndarray, chain: np.ndarray) -> np.ndarray:
-        """See :class:`SelfPlay`."""
-        return np.where(of_update_player(chain)[:, None], uniform(gains), chances)
+def sampled(chances: torch.Tensor, asked: Asked) -> torch.Tensor:
+    """The chances (B, 52) of the sampling policy: fixed for player i, and π_t for −i."""
+    legal = (asked.gains > -torch.inf).double()
+    return torch.where(of_update_player(asked.chain)[:, None], legal / legal.sum(dim=1, keepdim=True), chances)
 
 
 # Outputs with gains (B, 52), the numbers of the cards (B, 52) and which are legal (B, 52) to the loss of each row (B,).
@@ -175,11 +179,10 @@ class Fitted(Parts):
         Raises:
             FloatingPointError: the loss is no longer finite.
         """
-        seen = self.networks.inputs.see(batch.observation, batch.mask, batch.is_discard)
         with precision(self._settings.precision):
-            outputs = self.networks.networks[name](self.networks.inputs_of(name, seen.inputs))
+            outputs = self.networks.networks[name](self.networks.inputs_of(name, batch.inputs))
         weights = torch.from_numpy(batch.t / batch.t.max()).square()
-        numbers, gains = torch.from_numpy(batch.numbers).repeat(1, N_ACTIONS // N_RANKS), torch.from_numpy(seen.gains)
+        numbers, gains = torch.from_numpy(batch.numbers).repeat(1, N_ACTIONS // N_RANKS), torch.from_numpy(batch.gains)
         losses = self._loss(with_gains(outputs, gains), numbers, gains > -torch.inf)
         loss = (weights * losses).sum() / weights.sum()
         norm = self.descents[name].step(loss, rate)
@@ -202,39 +205,38 @@ class ESCHER(Parts):
         super().__init__(regret=self.regret, average=self.average, **self.q.parts)
         self.play(Round.first())
 
-    def play(self, now: Round) -> tuple[Episodes, Played]:
-        """The games of an iteration."""
-        games = now.deal(self.settings.episode, skip_forced=True, cards=self.settings.cards)
-        policy = Sampling(self.pi, games, now.rng)
-        return play_episodes(games, policy, None, "209", self.settings.precision), policy.played()
+    def play(self, now: Round) -> tuple[Played, dict[str, float]]:
+        """The games of an iteration; their decisions, and seconds by their tag."""
+        games = new_games(now, self.settings.episode, self.settings.cards, skip_forced=True)
+        played, simulated = self_play(games, self.pi, now.rng, self.settings.precision, sampled)
+        return played.numpy(), simulated
 
     def play_and_learn(self, now: Round) -> dict[str, float]:
         """An iteration t; scalars for TensorBoard."""
-        episodes, played = self.play(now)
-        decisions, t = episodes.decisions, now.episodes_before + now.episodes
-        steps = self.learn_values(played, decisions, now)
-        i = of_update_player(decisions.chain)
-        steps |= self.regret.learn(Visits.of(decisions[i], self.regrets(played[i]), t), now)
-        steps |= self.average.learn(Visits.of(decisions[~i], played.chances[~i], t), now)
+        (played, simulated), t = self.play(now), now.episodes_before + now.episodes
+        steps = self.learn_values(played, now)
+        i = of_update_player(played.chain)
+        steps |= self.regret.learn(Visits.of(played[i], self.regrets(played[i]), t), now)
+        steps |= self.average.learn(Visits.of(played[~i], played.chances[~i], t), now)
         entropy = torch.special.entr(torch.from_numpy(played.chances)).sum(dim=1).mean().item()
-        return mean_of_steps(steps) | {"entropy": entropy} | episodes.simulated
+        return mean_of_steps(steps) | {"entropy": entropy} | simulated
 
-    def learn_values(self, played: Played, decisions: Decisions, now: Round) -> dict[str, list[dict[str, float]]]:
+    def learn_values(self, played: Played, now: Round) -> dict[str, list[dict[str, float]]]:
         """The gradient steps of q for the decisions (D) of an iteration; their scalars by network."""
         steps: dict[str, list[dict[str, float]]] = {}
         for _ in range(self.settings.value_passes):
-            returns = self.returns(played, decisions)
+            returns = self.returns(played)
             for name in self.q.networks:
                 rows = self.pi.networks.rows_of(name, played.is_discard)
                 if name == "discard":  # where the opponent's discards follow π_t
-                    rows = rows[of_update_player(decisions.chain[rows])]
+                    rows = rows[of_update_player(played.chain[rows])]
                 if len(rows := now.rng.permutation(rows)):  # pegging has no discards
                     batches = split_into_batches(rows, self.settings.batch_size)
                     judged = [self.q.step(name, played[batch], returns[batch], now.learning_rate) for batch in batches]
                     steps[f"critic {name}"] = [one.scalars for one in judged]
         return steps
 
-    def returns(self, played: Played, decisions: Decisions) -> np.ndarray:
+    def returns(self, played: Played) -> np.ndarray:
         """What q(h, a) learns of the cards that were played, (D,) float32.
 
         The points up to the next decision h' of either player, where a' is played, and v(h') + c (return' − q(h', a')),
@@ -242,15 +244,15 @@ class ESCHER(Parts):
         """
         q, every = self.q.judge_all(played), np.arange(len(played))
         q_a, v = q[every, played.card], (played.chances * q).sum(axis=1)
-        drawn = np.where(of_update_player(decisions.chain)[:, None], uniform(played.gains), played.chances)
+        drawn = np.where(of_update_player(played.chain)[:, None], uniform(played.gains), played.chances)
         c = np.minimum(1, played.chances[every, played.card] / drawn[every, played.card])
         out = np.empty(len(played), np.float32)
-        then = np.empty(decisions.chain[-1] + 2)  # the final standing expected, of each chain
-        then[decisions.chain] = decisions.final_settled
+        then = np.empty(played.chain[-1] + 2)  # the final standing expected, of each chain
+        then[played.chain] = played.final
         for turn in range(played.turn.max(), -1, -1):
             rows = np.flatnonzero(played.turn == turn)  # at most one decision of each game
-            own = decisions.chain[rows]
-            out[rows] = then[own] - decisions.settled[rows]
+            own = played.chain[rows]
+            out[rows] = then[own] - played.standing[rows]
             change = v[rows] + c[rows] * (out[rows] - q_a[rows]) - out[rows]
             then[own] += change
             then[own ^ 1] -= np.where(played.is_discard[rows], 0, change)  # the show of one's own cards is not zero-sum

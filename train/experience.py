@@ -5,24 +5,28 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
 
 from crib_env.agents import Agent
+from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD
 from crib_env.evaluate.runs.format import EPISODE_RETURN, NET_POINTS_IN_TRAINING, SIMULATION_SECONDS
+from crib_env.standings import standings
 from crib_env.train.loop.number_format import Precision, precision
-from crib_env.train.settled import standings
 
 C = TypeVar("C", bound="Columns")
 
-# (observations (B, n), masks (B, 52), whether each is a discard (B,), which player of which game decides (B,), as in
-# ``Decisions.chain``) -> cards (B,)
-Policy = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+# (what B players to act of these games (B,) see)
+Sight = Callable[[GameBatch, np.ndarray], Seen]
+# (B decisions, whether each is a discard (B,), which player of which game decides (B,), as in ``Decisions.chain``) ->
+# cards (B,)
+Policy = Callable[[Seen, np.ndarray, np.ndarray], np.ndarray]
 
 
 class Columns:
@@ -39,14 +43,14 @@ class Columns:
 class Decisions(Columns):
     """D decisions of the learner, ordered by game, then seat, then time.
 
-    Standings are the learner's minus the opponent's (:func:`crib_env.train.settled.standings`). The reward between two
+    Standings are the learner's minus the opponent's (:func:`crib_env.standings.standings`). The reward between two
     decisions is the difference of the standings.
     """
 
     chain: np.ndarray  # (D,) int64, which player of which game decides; equal numbers are consecutive
-    observation: np.ndarray  # (D, n) int8
-    mask: np.ndarray  # (D, 52) int8
-    card: np.ndarray  # (D,) int64
+    inputs: Any  # (D, n) int8, like gains an array, or a tensor on a device
+    gains: Any  # (D, 52) float32, -inf for a card that is not legal
+    card: np.ndarray  # (D,) int64; inputs, gains and cards are named as in `Seen`
     is_discard: np.ndarray  # (D,) bool
     points: np.ndarray  # (D,) float64, when the decision is taken
     settled: np.ndarray  # (D,) float64
@@ -76,7 +80,7 @@ class Episodes:
 
 
 def play_episodes(
-    batch: GameBatch, policy: Policy, opponent: Agent | None, observation: str, compute: Precision = "float32"
+    batch: GameBatch, policy: Policy, opponent: Agent | None, see: Sight, compute: Precision = "float32"
 ) -> Episodes:
     """Plays every game of a new batch to its end.
 
@@ -84,7 +88,7 @@ def play_episodes(
         policy: the learner's choices, exploration included.
         opponent: plays the other seat; ``None`` is self-play, where the learner's policy plays both. Otherwise the
             learner sits in seat 0 of even games and in seat 1 of odd ones.
-        observation: by name, of :data:`crib_env.observation.OBSERVATIONS`.
+        see: what the learner sees.
     """
     started, in_policy = time.perf_counter(), 0.0
     rounds: list[tuple[np.ndarray, ...]] = []
@@ -99,13 +103,14 @@ def play_episodes(
                 rows, seats = rows[is_learner], seats[is_learner]
             if not len(rows):
                 continue
-            seen, masks = batch.observe(rows, observation)
+            seen = see(batch, rows)
             is_discard = batch.games["phase"][rows] == DISCARD
             chain = rows * 2 + seats
             before = time.perf_counter()
-            cards = policy(seen, masks, is_discard, chain)
+            cards = policy(seen, is_discard, chain)
             in_policy += time.perf_counter() - before
-            rounds.append((chain, seen, masks, cards, is_discard, *standings(batch, rows, seats)))
+            named = seen.named(cards)
+            rounds.append((chain, seen.inputs, seen.gains, named, is_discard, *standings(batch, rows, seats)))
             batch.step(rows, cards)
     columns = [np.concatenate(column) for column in zip(*rounds)]
     order = np.argsort(columns[0], kind="stable")
@@ -125,54 +130,72 @@ def rewards_of(decisions: Decisions, settled: bool) -> tuple[np.ndarray, np.ndar
     return np.where(ends, final, np.roll(now, -1)) - now, ends
 
 
-def epsilon_greedy(cards: np.ndarray, masks: np.ndarray, epsilon: float, rng: np.random.Generator) -> np.ndarray:
-    """The given cards (B,), each replaced by a random legal one with probability ``epsilon``."""
+def epsilon_greedy(cards: np.ndarray, legal: np.ndarray, epsilon: float, rng: np.random.Generator) -> np.ndarray:
+    """The given cards (B,), each replaced by a random legal one, (B, 52) bool, with probability ``epsilon``."""
     out = cards.copy()
     random_rows = np.flatnonzero(rng.random(len(cards)) < epsilon)
-    noise = rng.random((len(random_rows), masks.shape[1]))
-    out[random_rows] = np.where(masks[random_rows] != 0, noise, -1.0).argmax(axis=1)
+    noise = rng.random((len(random_rows), legal.shape[1]))
+    out[random_rows] = np.where(legal[random_rows], noise, -1.0).argmax(axis=1)
     return out
 
 
 class Memory(Generic[C]):
     """Rows to sample from; the newest replace the oldest. A subclass may replace others.
 
+    Columns of int8 are zeros and ones: eight are kept in a byte, but not on a GPU.
+
     Args:
         rows: of zeros, as many as the capacity.
+        device: where they are kept: arrays on the processor, or tensors on a GPU, ``"cuda"``.
     """
 
-    def __init__(self, rows: C) -> None:
-        self._rows = rows
+    def __init__(self, rows: C, device: str = "cpu") -> None:
+        self._capacity, self._like, self._device = len(rows), rows[:1], device
+        self._held: dict[str, Any] = {}
+        for name, column in vars(self._like).items():
+            one = self._kept(column)
+            empty = np.zeros if device == "cpu" else partial(torch.zeros, device=device)
+            self._held[name] = empty((len(rows), *one.shape[1:]), dtype=one.dtype)
         self._added = 0
 
+    def _kept(self, column: Any) -> Any:
+        """A column as it is kept."""
+        return _pack(column) if self._device == "cpu" else torch.as_tensor(column, device=self._device)
+
     def __len__(self) -> int:
-        return min(self._added, len(self._rows))
+        return min(self._added, self._capacity)
 
     @property
     def filled(self) -> float:
         """The share of its rows that it holds."""
-        return len(self) / len(self._rows)
+        return len(self) / self._capacity
 
     def __getitem__(self, rows: np.ndarray) -> C:
-        return self._rows[rows]
+        like = vars(self._like)
+        found = {name: column[rows] for name, column in self._held.items()}
+        if self._device == "cpu":
+            found = {name: _unpack(column, like[name]) for name, column in found.items()}
+        return type(self._like)(**found)
 
     def add(self, new: C) -> None:
         """Adds rows."""
-        self._put(new, (self._added + np.arange(len(new))) % len(self._rows))
+        self._put(new, (self._added + np.arange(len(new))) % self._capacity)
         self._added += len(new)
 
     def _put(self, new: C, places: np.ndarray) -> None:
-        for name, column in vars(self._rows).items():
-            column[places] = getattr(new, name)
+        for name, column in self._held.items():
+            column[places] = self._kept(getattr(new, name))
 
     def sample(self, n: int, rng: np.random.Generator) -> C:
         """``n`` rows sampled uniformly, with replacement."""
-        return self._rows[rng.integers(len(self), size=n)]
+        return self[rng.integers(len(self), size=n)]
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """The rows held, bits packed, and their number, for a checkpoint."""
-        held = {name: torch.from_numpy(_pack(column[: len(self)])) for name, column in vars(self._rows).items()}
-        return {**held, "added": torch.tensor(self._added)}
+        """The rows held and their number, for a checkpoint."""
+        held = {name: column[: len(self)] for name, column in self._held.items()}
+        if self._device != "cpu":
+            held = {name: _pack(column.cpu().numpy()) for name, column in held.items()}
+        return {**{name: torch.from_numpy(column) for name, column in held.items()}, "added": torch.tensor(self._added)}
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
         """Restores the tensors of :meth:`state_dict`.
@@ -183,11 +206,12 @@ class Memory(Generic[C]):
         self._added = int(tensors["added"])
         if self._added < 0:
             raise ValueError(f"{self._added} rows were added")
-        for name, column in vars(self._rows).items():
-            packed, wanted = tensors[name].numpy(), (len(self), *_pack(column[:1]).shape[1:])
-            if packed.shape != wanted:
-                raise ValueError(f"{name} has the shape {list(packed.shape)}, not {list(wanted)}")
-            column[: len(self)] = _unpack(packed, column)
+        for name, column in self._held.items():
+            found, like = tensors[name].numpy(), vars(self._like)[name]
+            wanted = len(self), *_pack(like).shape[1:]
+            if found.shape != wanted:
+                raise ValueError(f"{name} has the shape {list(found.shape)}, not {list(wanted)}")
+            column[: len(self)] = self._kept(_unpack(found, like)) if self._device != "cpu" else found
 
 
 def _pack(array: np.ndarray) -> np.ndarray:
@@ -195,7 +219,7 @@ def _pack(array: np.ndarray) -> np.ndarray:
 
 
 def _unpack(packed: np.ndarray, like: np.ndarray) -> np.ndarray:
-    return np.unpackbits(packed, axis=-1, count=like.shape[-1]) if like.dtype == np.int8 else packed
+    return np.unpackbits(packed, axis=-1, count=like.shape[-1]).view(np.int8) if like.dtype == np.int8 else packed
 
 
 @dataclass(frozen=True)
@@ -207,13 +231,13 @@ class Transitions(Columns):
     ended; its inputs and gains are then meaningless.
     """
 
-    inputs: np.ndarray  # (M, n) int8
-    card: np.ndarray  # (M,) int64
-    reward: np.ndarray  # (M,) float32, without what the card was known to gain
-    discount: np.ndarray  # (M,) float32
-    next_inputs: np.ndarray  # (M, n) int8
-    next_gains: np.ndarray  # (M, 52) float32
-    next_is_discard: np.ndarray  # (M,) bool
+    inputs: Any  # (M, n) int8; each column is an array, or a tensor on a device
+    card: Any  # (M,) int64
+    reward: Any  # (M,) float32, without what the card was known to gain
+    discount: Any  # (M,) float32
+    next_inputs: Any  # (M, n) int8
+    next_gains: Any  # (M, 52) float32
+    next_is_discard: Any  # (M,) bool
 
     @classmethod
     def zeros(cls, m: int, n: int) -> Transitions:
@@ -224,9 +248,9 @@ class Transitions(Columns):
 
 
 def transitions_of(
-    agent: DDQNAgent, decisions: Decisions, rewards: np.ndarray, ends: np.ndarray, n_step: int, gamma: float
+    decisions: Decisions, rewards: np.ndarray, ends: np.ndarray, n_step: int, gamma: float
 ) -> Transitions:
-    """The decisions (D), in the coding of an agent, as n-step transitions; rewards and ends from :func:`rewards_of`."""
+    """The decisions (D) as n-step transitions; rewards and ends from :func:`rewards_of`."""
     total = np.zeros(len(rewards))
     at = np.arange(len(rewards))  # the decision whose reward comes next
     going = np.ones(len(rewards), bool)
@@ -234,15 +258,14 @@ def transitions_of(
         total += np.where(going, gamma**k * rewards[at], 0.0)
         going &= ~ends[at]
         at = np.where(going, at + 1, at)
-    seen = agent.inputs.see(decisions.observation, decisions.mask, decisions.is_discard)
-    cards = seen.named(decisions.card)
+    gain = np.asarray(torch.as_tensor(decisions.gains[np.arange(len(at)), decisions.card]).cpu())
     return Transitions(
-        seen.inputs,
-        cards,
-        (total - seen.gains[np.arange(len(cards)), cards]).astype(np.float32),
+        decisions.inputs,
+        decisions.card,
+        (total - gain).astype(np.float32),
         np.where(going, gamma**n_step, 0.0).astype(np.float32),
-        seen.inputs[at],
-        seen.gains[at],
+        decisions.inputs[at],
+        decisions.gains[at],
         decisions.is_discard[at],
     )
 
@@ -250,7 +273,7 @@ def transitions_of(
 def explore(agent: DDQNAgent, epsilon: float, rng: np.random.Generator) -> Policy:
     """The agent's ε-greedy policy over legal cards."""
 
-    def policy(observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray, chain: np.ndarray) -> np.ndarray:
-        return epsilon_greedy(agent.choose(observation, masks, is_discard), masks, epsilon, rng)
+    def policy(seen: Seen, is_discard: np.ndarray, chain: np.ndarray) -> np.ndarray:
+        return epsilon_greedy(agent.choose(seen, is_discard), seen.legal, epsilon, rng)
 
     return policy

@@ -21,10 +21,11 @@ from typing import Annotated, Literal
 import numpy as np
 import torch
 
+from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.ddqn import with_gains
 from crib_env.agents.networks.policy import NFSPAgent
 from crib_env.agents.networks.sparse import make_sparse
-from crib_env.observation import N_ACTIONS, OBSERVATIONS
+from crib_env.observation import N_ACTIONS
 from crib_env.train.ddqn import DDQNSettings, DoubleDQN, new_agent
 from crib_env.train.experience import (
     Columns,
@@ -53,6 +54,8 @@ class NFSPSettings(DDQNSettings):
     """The only preset."""
     opponent: Literal["self"] = "self"
     """NFSP plays itself."""
+    device: Literal["cpu"] = "cpu"
+    """NFSP learns on the processor."""
     episodes: Count = 204_800
     learning_rate: NotNegative = 4e-3
     """Initial learning rate of Adam for the best response."""
@@ -75,16 +78,16 @@ class NFSPSettings(DDQNSettings):
 class BestResponses(Columns):
     """M decisions of the best response and the cards that it chose."""
 
-    observation: np.ndarray  # (M, n) int8
-    mask: np.ndarray  # (M, 52) int8
+    inputs: np.ndarray  # (M, n) int8
+    gains: np.ndarray  # (M, 52) float32
     card: np.ndarray  # (M,) int64
     is_discard: np.ndarray  # (M,) bool
 
     @classmethod
     def zeros(cls, m: int, n: int) -> BestResponses:
         """``m`` rows of ``n`` inputs each, to be written over."""
-        seen, masks = np.zeros((m, n), np.int8), np.zeros((m, N_ACTIONS), np.int8)
-        return cls(seen, masks, np.zeros(m, np.int64), np.zeros(m, np.bool_))
+        inputs, gains = np.zeros((m, n), np.int8), np.zeros((m, N_ACTIONS), np.float32)
+        return cls(inputs, gains, np.zeros(m, np.int64), np.zeros(m, np.bool_))
 
 
 class NFSP(Parts):
@@ -102,7 +105,7 @@ class NFSP(Parts):
             make_sparse(network.body)
         self.best, self.settings = DoubleDQN(best, settings), settings
         self.agent, self.networks = NFSPAgent(average, seed=settings.seed), average.networks
-        size = OBSERVATIONS[settings.observation].size
+        size = average.inputs.size
         self.descents = {n: Descent(net, f"network {n!r} of the average policy") for n, net in self.networks.items()}
         self.reservoirs = {name: Reservoir(BestResponses.zeros(settings.reservoir, size)) for name in self.networks}
         parts = by_network("reservoir", self.reservoirs) | by_network("adam", self.descents)
@@ -115,7 +118,7 @@ class NFSP(Parts):
         games = now.deal(settings.episode, settings.skip_forced, settings.cards)
         plays_best = now.rng.random(2 * now.episodes) < settings.anticipation
         policy = mix(explore(best, now.epsilon, now.rng), self.agent, plays_best, now.rng)
-        played = play_episodes(games, policy, None, settings.observation, settings.precision)
+        played = play_episodes(games, policy, None, best.inputs.of_games, settings.precision)
         return played, plays_best[played.decisions.chain]
 
     def play_and_learn(self, now: Round) -> dict[str, float]:
@@ -123,7 +126,7 @@ class NFSP(Parts):
         settings, (played, of_best) = self.settings, self.play(now)
         decisions = played.decisions
         rewards, ends = rewards_of(decisions, settings.rewards == "settled")
-        new = transitions_of(self.best.online, decisions, rewards, ends, settings.n_step, settings.gamma)
+        new = transitions_of(decisions, rewards, ends, settings.n_step, settings.gamma)
         learned = self.learn(decisions, new, of_best, now.rate_after(settings.warm_up), now.rng)
         return played.values(rewards, ends) | learned
 
@@ -144,7 +147,7 @@ class NFSP(Parts):
         """
         settings, steps = self.settings, self.best.learn(new, decisions.is_discard, rate, rng)
         rows = np.flatnonzero(of_best)
-        kinds = decisions.observation, decisions.mask, decisions.card, decisions.is_discard
+        kinds = decisions.inputs, decisions.gains, decisions.card, decisions.is_discard
         choices = BestResponses(*(column[rows] for column in kinds))
         for name, reservoir in self.reservoirs.items():
             reservoir.add_sample(choices[self.best.online.rows_of(name, choices.is_discard)], rng)
@@ -164,10 +167,9 @@ class NFSP(Parts):
         """
         network = self.networks[name]
         with precision(self.settings.precision):
-            seen = self.agent.networks.inputs.see(batch.observation, batch.mask, batch.is_discard)
-            outputs = network(self.agent.networks.inputs_of(name, seen.inputs))
-        chances = with_gains(outputs, torch.from_numpy(seen.gains)).log_softmax(dim=1)
-        loss = -chances.gather(1, torch.from_numpy(seen.named(batch.card))[:, None]).mean()
+            outputs = network(self.agent.networks.inputs_of(name, batch.inputs))
+        chances = with_gains(outputs, torch.from_numpy(batch.gains)).log_softmax(dim=1)
+        loss = -chances.gather(1, torch.from_numpy(batch.card)[:, None]).mean()
         self.descents[name].step(loss, rate)
         entropy = torch.special.entr(chances.detach().exp()).sum(dim=1).mean()
         return {"policy loss": loss.item(), "entropy": entropy.item()}
@@ -176,13 +178,13 @@ class NFSP(Parts):
 def mix(best: Policy, agent: NFSPAgent, plays_best: np.ndarray, rng: np.random.Generator) -> Policy:
     """The best response for the players whose ``plays_best`` (2N,) is true, and the average policy for the others."""
 
-    def policy(observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray, chain: np.ndarray) -> np.ndarray:
+    def policy(seen: Seen, is_discard: np.ndarray, chain: np.ndarray) -> np.ndarray:
         cards = np.empty(len(chain), np.int64)
         rows = np.flatnonzero(plays_best[chain])
         others = np.flatnonzero(~plays_best[chain])
-        cards[rows] = best(observation[rows], masks[rows], is_discard[rows], chain[rows])
+        cards[rows] = best(seen.at(rows), is_discard[rows], chain[rows])
         numbers = rng.random(len(others))
-        cards[others] = agent.choose(observation[others], masks[others], is_discard[others], numbers)
+        cards[others] = agent.choose(seen.at(others), is_discard[others], numbers)
         return cards
 
     return policy

@@ -12,19 +12,20 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 
 from crib_env.agents.networks.ddqn import with_gains
 from crib_env.agents.networks.policy import SparsePolicyAgent
+from crib_env.gpu.device import Device
 from crib_env.train.critic import Critic, CriticSettings
-from crib_env.train.experience import Decisions, Episodes, play_episodes
 from crib_env.train.loop.contracts import Parts, by_network
 from crib_env.train.loop.learning import Descent, follow, mean_of_steps, split_into_batches
 from crib_env.train.loop.number_format import precision
 from crib_env.train.loop.rounds import Round
-from crib_env.train.self_play import Played, SelfPlay
+from crib_env.train.self_play import Played, new_games, self_play
 from crib_env.values import Share
 
 
@@ -48,8 +49,11 @@ class PolicyAndCritic(Parts):
         agent: has the average of the weights.
     """
 
-    def __init__(self, kind: type[SparsePolicyAgent], settings: PolicyAndCriticSettings) -> None:
+    def __init__(self, kind: type[SparsePolicyAgent], settings: PolicyAndCriticSettings, device: str = "cpu") -> None:
+        self.device = Device(device).torch_device.type
         networks = settings.new_networks()
+        for network in networks.networks.values():
+            network.to(self.device)
         self.critic = Critic(networks, settings)
         self.online, self.agent = kind(networks), kind(copy.deepcopy(networks), seed=settings.seed)
         self._settings = settings
@@ -61,11 +65,12 @@ class PolicyAndCritic(Parts):
             **self.critic.parts,
         )
 
-    def play(self, now: Round) -> tuple[Episodes, Played]:
-        """Plays a round with π in both seats."""
-        games = now.deal(self._settings.episode, skip_forced=True, cards=self._settings.cards)
-        policy = SelfPlay(self.online, games, now.rng)
-        return play_episodes(games, policy, None, "209", self._settings.precision), policy.played()
+    def play(self, now: Round) -> tuple[Played, dict[str, float]]:
+        """Plays a round with π in both seats; its decisions, and seconds by their tag."""
+        settings = self._settings
+        is_game = settings.episode == "game"  # the networks see the scores, too
+        games = new_games(now, settings.episode, settings.cards, self.device, skip_forced=True, board=is_game)
+        return self_play(games, self.online, now.rng, settings.precision, for_the_win=is_game)
 
     def in_batches(
         self, played: Played, rng: np.random.Generator, update: Callable[[str, np.ndarray], dict[str, float]]
@@ -79,12 +84,12 @@ class PolicyAndCritic(Parts):
         """
         steps = {}
         for name in self.policy_descents:
-            rows = rng.permutation(self.online.networks.rows_of(name, played.is_discard))
+            rows = rng.permutation(self.online.networks.rows_of(name, torch.as_tensor(played.is_discard).cpu().numpy()))
             if len(rows):  # pegging has no discards
                 steps[name] = [update(name, batch) for batch in split_into_batches(rows, self._settings.batch_size)]
         return mean_of_steps(steps)
 
-    def step_critic(self, name: str, batch: Played, returns: np.ndarray, rate: float) -> tuple[torch.Tensor, float]:
+    def step_critic(self, name: str, batch: Played, returns: Any, rate: float) -> tuple[torch.Tensor, float]:
         """One gradient step of a critic towards the returns (B,) of the cards played.
 
         Returns:
@@ -93,14 +98,15 @@ class PolicyAndCritic(Parts):
         Raises:
             FloatingPointError: the loss is no longer finite.
         """
-        judged, card = self.critic.step(name, batch, returns, rate), torch.from_numpy(batch.card)[:, None]
-        chances = torch.from_numpy(batch.chances).gather(1, card)
+        judged = self.critic.step(name, batch, returns, rate)
+        card, chances = (torch.as_tensor(given, device=self.device) for given in (batch.card[:, None], batch.chances))
+        chances = chances.gather(1, card)
         return judged.values.scatter_add(1, card, judged.errors / chances), judged.scalars["critic loss"]
 
     def log_policy(self, policy: SparsePolicyAgent, name: str, batch: Played) -> torch.Tensor:
         """log π of each card by a policy, (B, 52), 0 for a card that is not legal."""
-        gains = torch.from_numpy(batch.gains)
-        with precision(self._settings.precision):
+        gains = torch.as_tensor(batch.gains, device=self.device)
+        with precision(self._settings.precision, self.device):
             outputs = policy.networks.networks[name](policy.networks.inputs_of(name, batch.inputs))
         return with_gains(outputs, gains).log_softmax(dim=1).masked_fill(gains == -torch.inf, 0)
 
@@ -118,10 +124,5 @@ class PolicyAndCritic(Parts):
 
     def policy_of_round(self, batch: Played) -> torch.Tensor:
         """log π_t of each card, (B, 52), 0 for a card that is not legal."""
-        legal = torch.from_numpy(batch.gains) > -torch.inf
-        return torch.from_numpy(batch.chances).clamp_min(1e-10).log().masked_fill(~legal, 0)
-
-
-def returns_of(decisions: Decisions) -> np.ndarray:
-    """Points from each decision to the end, own minus the opponent's, (D,) float32."""
-    return (decisions.final_settled - decisions.settled).astype(np.float32)
+        gains, chances = (torch.as_tensor(given, device=self.device) for given in (batch.gains, batch.chances))
+        return chances.clamp_min(1e-10).log().masked_fill(gains == -torch.inf, 0)

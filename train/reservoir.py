@@ -12,7 +12,7 @@ class Reservoir(Memory[C]):
 
     def add_sample(self, new: C, rng: np.random.Generator) -> None:
         """Adds rows; the k-th ever added is kept with probability capacity / k, and replaces a random one."""
-        capacity = len(self._rows)
+        capacity = self._capacity
         number = self._added + np.arange(len(new))  # of rows added before each
         places = np.where(number < capacity, number, rng.integers(number + 1))
         stays = places < capacity

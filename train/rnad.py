@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
@@ -34,7 +35,7 @@ import torch
 from crib_env.agents.networks.policy import RNaDAgent
 from crib_env.train.loop.learning import Count, NotNegative, follow
 from crib_env.train.loop.rounds import Round
-from crib_env.train.policy_and_critic import PolicyAndCritic, PolicyAndCriticSettings, returns_of
+from crib_env.train.policy_and_critic import PolicyAndCritic, PolicyAndCriticSettings
 from crib_env.train.self_play import Played
 from crib_env.values import Positive
 
@@ -42,6 +43,9 @@ from crib_env.values import Positive
 @dataclass(frozen=True)
 class RNaDSettings(PolicyAndCriticSettings):
     """Settings of R-NaD."""
+
+    episode: Literal["deal", "pegging"] = "deal"
+    """What an episode is: a deal, or the play alone, without a crib."""
 
     learning_rate: NotNegative = 1e-2
     regularization: Positive = 0.2
@@ -69,19 +73,19 @@ class RNaD(PolicyAndCritic):
 
     def play_and_learn(self, now: Round) -> dict[str, float]:
         """A round; scalars for TensorBoard."""
-        episodes, played = self.play(now)
-        settings, decisions = self.settings, episodes.decisions
+        (found, simulated), settings = self.play(now), self.settings
+        played = found.numpy()
         steps = settings.references / settings.episodes  # of the outer loop, in each episode
         if int(now.episodes_before * steps) > int((now.episodes_before - settings.episodes_at_once) * steps):
             self.last_reference.networks.load_state_dict(self.reference.networks.state_dict())
             self.reference.networks.load_state_dict(self.target.networks.state_dict())
         log_reg = self.log_reference(played, alpha=min(1.0, 2 * (now.episodes_before * steps % 1)))
-        returns = returns_of(decisions) + self.later(played, decisions.chain, log_reg)
+        returns = played.returns + self.later(played, log_reg)
 
         def update(name: str, rows: np.ndarray) -> dict[str, float]:
             return self.update(name, played[rows], returns[rows], log_reg[rows], now.learning_rate)
 
-        return self.in_batches(played, now.rng, update) | episodes.simulated
+        return self.in_batches(played, now.rng, update) | simulated
 
     @torch.no_grad()
     def log_reference(self, played: Played, alpha: float) -> np.ndarray:
@@ -97,7 +101,7 @@ class RNaD(PolicyAndCritic):
         return out
 
     @torch.no_grad()
-    def later(self, played: Played, chain: np.ndarray, log_reg: np.ndarray) -> np.ndarray:
+    def later(self, played: Played, log_reg: np.ndarray) -> np.ndarray:
         """What regularisation pays for the decisions after each, less the luck of their draws, (D,) float32.
 
         With Q_η(a) = Q(a) − η log π(a) / π_reg(a), a decision adds Q_η(a) − Q(a) and Σ π Q_η − Q_η(a) for its player.
@@ -106,8 +110,8 @@ class RNaD(PolicyAndCritic):
         ratio = np.log(np.maximum(played.chances, 1e-10)) - log_reg
         state = (played.chances * (q - self.settings.regularization * ratio)).sum(axis=1)
         adds = state - q[np.arange(len(q)), played.card]
-        game, sign = chain // 2, 1 - 2 * (chain % 2)
-        after, out = np.zeros(game[-1] + 1, np.float32), np.empty(len(chain), np.float32)  # after: to the first seat
+        game, sign = played.chain // 2, 1 - 2 * (played.chain % 2)
+        after, out = np.zeros(game[-1] + 1, np.float32), np.empty(len(game), np.float32)  # after: to the first seat
         for turn in range(played.turn.max(), -1, -1):
             rows = np.flatnonzero(played.turn == turn)  # at most one decision of each game
             out[rows] = sign[rows] * after[game[rows]]

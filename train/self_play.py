@@ -1,68 +1,134 @@
-"""Self-play by a policy that mixes, with what a critic may see in training: the cards of both players."""
+"""Self-play by a policy that mixes, on a device, with what a critic may see in training: the cards of both players."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import torch
 
-from crib_env.agents.choosing import draw
+from crib_env.agents.choosing import draw_all
 from crib_env.agents.networks.policy import PolicyAgent
-from crib_env.batch import GameBatch
-from crib_env.observation import N_ACTIONS
+from crib_env.evaluate.runs.format import SIMULATION_SECONDS
+from crib_env.gpu.device import Device
+from crib_env.gpu.games import Asked, TensorGames
 from crib_env.train.experience import Columns
+from crib_env.train.loop.number_format import Precision, precision
+from crib_env.train.loop.rounds import Round
+
+A = TypeVar("A", bound="Played")
 
 
 @dataclass(frozen=True)
 class Played(Columns):
-    """D decisions of both players, with what policy and critic saw of them."""
+    """D decisions of both players, ordered by game, then seat, then time, with what policy and critic saw of them.
 
-    turn: np.ndarray  # (D,) int64, grows from a decision of a game to the next, of either player
-    inputs: np.ndarray  # (D, n) int8
-    gains: np.ndarray  # (D, 52) float32, -inf for a card that is not legal
-    chances: np.ndarray  # (D, 52) float32, π_t
-    card: np.ndarray  # (D,) int64
-    others: np.ndarray  # (D, 52) int8: 1 at 13 k + r if the opponent holds more than k cards of rank r
-    is_discard: np.ndarray  # (D,) bool
-
-
-def counted(hands: np.ndarray) -> np.ndarray:
-    """Hands (B,), masks of cards, as ``Played.others``."""
-    held = (hands[:, None] >> np.arange(N_ACTIONS) & 1).reshape(-1, 4, 13).sum(axis=1, keepdims=True)
-    return (held > np.arange(4)[:, None]).reshape(-1, N_ACTIONS).astype(np.int8)
-
-
-class SelfPlay:
-    """The choices of π in both seats; a :data:`crib_env.train.experience.Policy` that remembers what it saw.
-
-    Args:
-        agent: has π.
-        games: those that are played.
-        rng: draws the cards.
+    The columns are tensors on a device, or all of them arrays.
     """
 
-    def __init__(self, agent: PolicyAgent, games: GameBatch, rng: np.random.Generator) -> None:
-        self._agent, self._games, self._rng = agent, games, rng
-        self._seen: list[tuple[np.ndarray, ...]] = []
+    chain: Any  # (D,) int64, which player of which game decides: twice the game plus the seat
+    turn: Any  # (D,) int64, grows from a decision of a game to the next, of either player
+    inputs: Any  # (D, n) int8
+    gains: Any  # (D, 52) float32, -inf for a card that is not legal
+    chances: Any  # (D, 52) float32, π_t
+    card: Any  # (D,) int64
+    others: Any  # (D, 52) int8: 1 at 13 k + r if the opponent holds more than k cards of rank r
+    is_discard: Any  # (D,) bool
+    standing: Any  # (D,) float64, the player's minus the opponent's when the decision is taken
+    final: Any  # (D,) float64, the same at the end of the episode
 
-    def __call__(
-        self, observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray, chain: np.ndarray
-    ) -> np.ndarray:
-        """The cards (B,)."""
-        seen = self._agent.networks.inputs.see(observation, masks, is_discard)
-        chances = self._agent.chances(seen, is_discard)
-        cards = draw(self.drawn_from(chances, seen.gains, chain), self._rng.random(len(chain)))
-        others = counted(self._games.games["hand"][chain // 2, 1 - chain % 2])
-        turn = np.full(len(chain), len(self._seen))
-        shares = chances.astype(np.float32)
-        self._seen.append((chain, turn, seen.inputs, seen.gains, shares, cards, others, is_discard))
-        return cards
+    @property
+    def returns(self) -> Any:
+        """Points from each decision to the end, own minus the opponent's, (D,) float32."""
+        found = self.final - self.standing
+        return found.float() if isinstance(found, torch.Tensor) else found.astype(np.float32)
 
-    def drawn_from(self, chances: np.ndarray, gains: np.ndarray, chain: np.ndarray) -> np.ndarray:
-        """The chances (B, 52) by which cards are drawn: π's, unless a subclass has others."""
-        return chances
+    def numpy(self: A) -> A:
+        """The same as arrays."""
+        return type(self)(*(column.cpu().numpy() for column in vars(self).values()))
 
-    def played(self) -> Played:
-        """All decisions, in the order of :class:`crib_env.train.experience.Decisions`."""
-        chain, *columns = (np.concatenate(column) for column in zip(*self._seen))
-        return Played(*columns)[np.argsort(chain, kind="stable")]
+
+def new_games(now: Round, episode: str, cards: int, device: str = "cpu", **options: Any) -> TensorGames:
+    """The games of a round, with other options of :class:`TensorGames`."""
+    seeds = now.rng.integers(2**64, size=now.episodes, dtype=np.uint64)
+    return TensorGames(seeds, device, episode=episode, cards=cards, **options)
+
+
+def draw_cards(on: Device, chances: torch.Tensor, numbers: np.ndarray) -> torch.Tensor:
+    """Cards (B,) int64 by their chances (B, 52) float64, which numbers (B,) from 0 to 1 decide, on a device."""
+    cards = on.zeros((len(chances),), np.int64)
+    on.run(draw_all, len(chances), on.seen(chances.contiguous()), on.seen(on.put(numbers)), on.seen(cards))
+    return cards
+
+
+WIN_IN_POINTS = 25.0
+"""What a won game counts, and less a lost one: near the middle of a game a point is worth some 2 % of it."""
+
+
+class Taken(NamedTuple):
+    """D decisions of both players, ordered by game, then seat, then time: tensors on a device."""
+
+    seen: Asked
+    turn: torch.Tensor  # (D,) int64, grows from a decision of a game to the next, of either player
+    card: torch.Tensor  # (D,) int64
+    more: tuple[torch.Tensor, ...]  # what the policy said beside its cards
+    points: torch.Tensor  # (D,) float64, how the player stands at the end of the episode
+    settled: torch.Tensor  # (D,) float64, the same without luck
+    simulated: dict[str, float]  # seconds of simulation, by their tag
+
+
+def play_out(games: TensorGames, compute: Precision, choose: Callable[[Asked], tuple[torch.Tensor, ...]]) -> Taken:
+    """Plays new games to their end.
+
+    Args:
+        choose: from B decisions to their cards (B,) int64, and what else is to be kept of each.
+    """
+    started, in_policy = time.perf_counter(), 0.0
+    parts: list[tuple[torch.Tensor, ...]] = []
+    with precision(compute, games.on.torch_device.type):
+        while (asked := games.asked()) is not None:
+            before = time.perf_counter()
+            card, *more = choose(asked)
+            in_policy += time.perf_counter() - before
+            games.step(card)
+            parts.append((*asked, torch.full_like(card, len(parts)), card, *more))
+    columns = [torch.cat(column) for column in zip(*parts)]
+    order = columns[0].argsort(stable=True)
+    columns = [column[order] for column in columns]
+    seen, (turn, card, *more) = Asked(*columns[: len(Asked._fields)]), columns[len(Asked._fields) :]
+    points, settled = (found.view(-1)[seen.chain] for found in games.standings())
+    seconds = {SIMULATION_SECONDS: time.perf_counter() - started - in_policy}
+    return Taken(seen, turn, card, tuple(more), points, settled, seconds)
+
+
+def self_play(
+    games: TensorGames,
+    agent: PolicyAgent,
+    rng: np.random.Generator,
+    compute: Precision,
+    drawn_from: Callable[[torch.Tensor, Asked], torch.Tensor] = lambda chances, asked: chances,
+    for_the_win: bool = False,
+) -> tuple[Played, dict[str, float]]:
+    """Plays new games by a policy to their end; the seconds of simulation by their tag.
+
+    Args:
+        agent: has π, and plays both seats.
+        rng: draws the cards.
+        drawn_from: the chances (B, 52) by which cards are drawn, from those of π.
+        for_the_win: whether players stand alike until the game is won, instead of in points without luck.
+    """
+
+    def choose(asked: Asked) -> tuple[torch.Tensor, ...]:
+        chances = agent.shares(asked.inputs, asked.gains, asked.is_discard)
+        return draw_cards(games.on, drawn_from(chances, asked), rng.random(len(chances))), chances.float()
+
+    taken = play_out(games, compute, choose)
+    seen, (chances,) = taken.seen, taken.more
+    standing, final = seen.settled, taken.settled
+    if for_the_win:
+        standing, final = torch.zeros_like(standing), taken.points.sign() * WIN_IN_POINTS
+    kinds = seen.inputs, seen.gains, chances, taken.card, seen.others, seen.is_discard
+    return Played(seen.chain, taken.turn, *kinds, standing, final), taken.simulated

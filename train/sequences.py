@@ -12,23 +12,19 @@ from crib_env.train.experience import Columns, Decisions
 
 @dataclass(frozen=True)
 class Sequences(Columns):
-    """M sequences of L = burn-in + length + 1 decisions; the mask is all zeros where there is none.
+    """M sequences of L = burn-in + length + 1 decisions; no card is legal where there is none.
 
     The learner trains on the ``length`` decisions after the burn-in. The decisions of the burn-in only warm up the
     LSTM; there are none at the start of a chain of decisions. The last decision is the successor of the one before, if
     the chain goes on.
     """
 
-    observation: np.ndarray  # (M, L, n) int8
-    mask: np.ndarray  # (M, L, 52) int8
+    inputs: np.ndarray  # (M, L, n) int8
+    gains: np.ndarray  # (M, L, 52) float32, -inf for a card that is not legal
     card: np.ndarray  # (M, L) int64
     reward: np.ndarray  # (M, L) float32, up to the next decision
     discount: np.ndarray  # (M, L) float32, factor of the next decision's value, 0 where there is none
     is_discard: np.ndarray  # (M, L) bool
-
-    def flat(self) -> Sequences:
-        """The same decisions in a row, (M L, …)."""
-        return Sequences(*(column.reshape(-1, *column.shape[2:]) for column in vars(self).values()))
 
     @classmethod
     def zeros(cls, n: int, length: int, n_inputs: int) -> Sequences:
@@ -36,7 +32,7 @@ class Sequences(Columns):
         shape = n, length
         return cls(
             np.zeros((*shape, n_inputs), np.int8),
-            np.zeros((*shape, N_ACTIONS), np.int8),
+            np.zeros((*shape, N_ACTIONS), np.float32),
             np.zeros(shape, np.int64),
             np.zeros(shape, np.float32),
             np.zeros(shape, np.float32),
@@ -63,8 +59,8 @@ def sequences_of(
     at = at.clip(0, n - 1)
     inside &= decisions.chain[at] == decisions.chain[first][:, None]
     every = Sequences(
-        decisions.observation,
-        decisions.mask,
+        decisions.inputs,
+        decisions.gains,
         decisions.card,
         rewards.astype(np.float32),
         np.where(ends, 0.0, gamma).astype(np.float32),
@@ -73,4 +69,5 @@ def sequences_of(
     pieces = every[at]
     for column in vars(pieces).values():
         column[~inside] = 0
+    pieces.gains[~inside] = -np.inf
     return pieces

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_env.agents.features.play import read_pile, write_points
 from crib_env.exact.discard_means import COMPLETIONS, HAND_SCALE, crib_total, hand_total
 from crib_env.kernels import bit, kernel
 from crib_env.observation import HAND, KNOWN, N_ACTIONS, N_BITS, SLOTS
 from crib_env.ranks import write_pile
-from crib_env.scoring import COUNT_LIMIT, pile_points
+from crib_env.scoring import COUNT_LIMIT, card_value, fill_next_points, pile_points
 
 MOST_MOVES = 15
 
@@ -118,6 +117,37 @@ def moved(observation: np.ndarray, cards: np.ndarray, is_discard: np.ndarray) ->
 
 
 @kernel
+def read_pile(seen, pile):
+    """Reads the ranks of all cards laid in an observation into ``pile``.
+
+    Returns:
+        Where the last count starts in it, how many cards there are, and the count; 31 and a go do not end it here.
+    """
+    n, start, count = 0, 0, 0
+    while n < 8:
+        rank = 0
+        while rank < 13 and not seen[SLOTS + 13 * n + rank]:
+            rank += 1
+        if rank == 13:
+            break
+        count += card_value(rank)
+        if count > COUNT_LIMIT:  # this card begins a new count, because it did not fit the one before
+            start, count = n, card_value(rank)
+        pile[n] = rank
+        n += 1
+    return start, n, count
+
+
+@kernel
+def write_points(pile, start, n, count, inputs, row, at):
+    """Writes what a next card of each rank would earn, 13 numbers."""
+    points = np.empty(13, np.int64)
+    fill_next_points(pile, start, n, count, points)
+    for rank in range(13):
+        inputs[row, at + rank] = max(points[rank], 0)
+
+
+@kernel
 def _write_play_inputs(states, out, points):
     pile = np.empty(9, np.int64)
     for b in range(len(states)):
@@ -156,10 +186,10 @@ def play_inputs(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Inputs (M, 271) of after-states of the play (M, 209), and points (M,), float32.
 
     Inputs: dealer; for each rank whether at least 1, 2, 3, 4 cards are held, and how many others are known; the
-    eight slots; the count and what a next card would earn, as in :mod:`crib_env.agents.features.play`, except that a
-    count ends only at 31, because the opponent may continue where this player cannot; how many cards the opponent
-    holds; ten times what an answer of each rank would earn, times the probability that an unseen card is of this rank.
-    The points are those of the card just laid. All of it follows from the 209 bits.
+    eight slots; the count, one of 0 … 30, which ends only at 31, because the opponent may continue where this player
+    cannot; its last three cards, the latest first; what a next card of each rank would earn; how many cards the
+    opponent holds; ten times what an answer of each rank would earn, times the probability that an unseen card is of
+    this rank. The points are those of the card just laid. All of it follows from the 209 bits.
     """
     inputs, points = np.zeros((len(states), N_PLAY_INPUTS), np.float32), np.empty(len(states), np.float32)
     _write_play_inputs(states, inputs, points)

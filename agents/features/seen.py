@@ -1,7 +1,9 @@
-"""The inputs of a Q-network in one of three codings, and the known immediate gain of each card.
+"""The inputs of a network, and the known immediate gain of each card.
 
 Suits are interchangeable: each position stands for up to 24 that differ only in the names of suits. With suits
-relabelled into one canonical order they become one position, which a network learns only once.
+relabelled into one canonical order they become one position, which a network learns only once. The inputs by rank
+(:mod:`crib_env.ranks`) have no suits, and come with what each card is known to gain: a network that adds its values to
+the gains only has to learn what comes after.
 """
 
 from __future__ import annotations
@@ -12,12 +14,14 @@ from typing import Literal, NamedTuple, cast, get_args
 import numpy as np
 
 from crib_env import PlayerViews
-from crib_env.agents.features.play import N_PLAY_FEATURES, OF_DISCARDS, OF_THE_PLAY, inputs_and_gains, play_features
+from crib_env.batch import GameBatch
 from crib_env.kernels import kernel
 from crib_env.observation import HAND, KNOWN, N_BITS, OPPONENT_LAID, OWN_DISCARDS, STARTER, observation_named
 from crib_env.players.agent import Suits
-from crib_env.ranks import N_INPUTS
+from crib_env.ranks import IS_DEALER, LAID, N_INPUTS, SHORT
 
+# The network of discards sees the first of the inputs by rank, that of the play the others.
+OF_DISCARDS, OF_THE_PLAY = slice(SHORT, LAID), slice(IS_DEALER, N_INPUTS)
 # Where an observation has 52 bits, one for each card: in the 209 bits, and in the board observation beyond them.
 _BLOCKS = np.array([HAND, KNOWN, OWN_DISCARDS, OPPONENT_LAID, STARTER])
 
@@ -67,10 +71,9 @@ def relabelled(cards: np.ndarray, order: np.ndarray) -> np.ndarray:
     return 13 * (order == (cards // 13)[:, None]).argmax(axis=1) + cards % 13
 
 
-Coding = Literal["bits", "play", "ranks"]
-"""``"bits"`` is the observation with suits relabelled; ``"play"`` adds
-:func:`crib_env.agents.features.play.play_features`; ``"ranks"`` is
-:func:`crib_env.agents.features.play.inputs_and_gains`, with the bits of a board observation beyond the 209."""
+Coding = Literal["bits", "ranks"]
+"""``"bits"`` is the observation with suits relabelled; ``"ranks"`` is the inputs by rank, with the bits of a board
+observation beyond the 209."""
 
 
 class Seen(NamedTuple):
@@ -78,26 +81,22 @@ class Seen(NamedTuple):
 
     inputs: np.ndarray  # (B, n) int8
     gains: np.ndarray  # (B, 52) float32, what a card is known to gain at once, 0 if not coded; -inf if it is not legal
-    order: np.ndarray | None  # (B, 4), new to old suit; None if suits are not relabelled
+    order: np.ndarray | None = None  # (B, 4), new to old suit; None if suits are not relabelled
 
     @classmethod
-    def of(cls, coding: Coding, observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray) -> Seen:
-        """Codes decisions.
+    def as_it_is(cls, observation: np.ndarray, masks: np.ndarray) -> Seen:
+        """An observation (B, n) as it is, with masks (B, 52)."""
+        return cls(observation, np.where(masks != 0, np.float32(0), np.float32(-np.inf)))
 
-        Args:
-            observation: (B, 209 or 659) int8.
-            masks: (B, 52) int8, legal cards.
-            is_discard: (B,) bool.
-        """
-        if coding == "ranks":
-            inputs, gains = inputs_and_gains(observation, masks, is_discard)
-            if observation.shape[1] > N_BITS:
-                inputs = np.concatenate([inputs, observation[:, N_BITS:]], axis=1)
-            return cls(inputs, gains, None)
-        observation, masks, order = relabel(observation, masks)
-        if coding == "play":
-            observation = np.concatenate([observation, play_features(observation).astype(np.int8)], axis=1)
-        return cls(observation, np.where(masks != 0, np.float32(0), np.float32(-np.inf)), order)
+    def at(self, rows: np.ndarray) -> Seen:
+        """Some of the decisions, by index array."""
+        return Seen(self.inputs[rows], self.gains[rows], None if self.order is None else self.order[rows])
+
+    @property
+    def legal(self) -> np.ndarray:
+        """(B, 52) bool, legal cards by their own suits."""
+        legal = self.gains > -np.inf
+        return legal if self.order is None else in_own_suits(legal, self.order)
 
     def named(self, cards: np.ndarray) -> np.ndarray:
         """Cards (B,) with the suits relabelled as in the inputs."""
@@ -108,12 +107,19 @@ class Seen(NamedTuple):
         return cards if self.order is None else original(cards, self.order)
 
 
+def in_own_suits(values: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Values (B, 52) of cards under relabelled suits, by the cards' own suits."""
+    out, cards = np.empty_like(values), (13 * order[:, :, None] + np.arange(13)).reshape(values.shape)
+    np.put_along_axis(out, cards, values, axis=1)
+    return out
+
+
 @dataclass(frozen=True)
 class Inputs:
     """What a Q-network sees: an observation, in a coding.
 
     Raises:
-        ValueError: there is no observation of this name, or it has not the 209 bits from which the coding is computed.
+        ValueError: there is no observation of this name, or it has not the 209 bits that the coding begins with.
     """
 
     coding: Coding
@@ -132,9 +138,7 @@ class Inputs:
     def size(self) -> int:
         """Length of :attr:`Seen.inputs`."""
         size = observation_named(self.observation).size
-        if self.coding == "ranks":
-            return cast(int, N_INPUTS) + size - N_BITS
-        return size + cast(int, N_PLAY_FEATURES) * (self.coding == "play")
+        return cast(int, N_INPUTS) + size - N_BITS if self.coding == "ranks" else size
 
     @property
     def suits(self) -> Suits:
@@ -150,12 +154,26 @@ class Inputs:
             return OF_DISCARDS if network == "discard" else OF_THE_PLAY
         return slice(None)
 
-    def read(self, views: PlayerViews) -> np.ndarray:
-        """The observation (B, n) of views."""
-        return observation_named(self.observation).view(views)
+    def of_views(self, views: PlayerViews) -> Seen:
+        """Decisions as the network sees them, from views."""
+        if self.coding == "ranks":
+            return self._by_rank(*views.ranks_and_gains, views.board)
+        return self._bits(observation_named(self.observation).view(views), views.action_mask)
 
-    def see(self, observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray) -> Seen:
-        """Decisions, (B, n), (B, 52) and (B,), as the network sees them."""
+    def of_games(self, batch: GameBatch, rows: np.ndarray) -> Seen:
+        """The same of the players to act in these games (B,)."""
+        if self.coding == "ranks":
+            board = None if self.observation == "209" else batch.observe(rows, self.observation)[0]
+            return self._by_rank(*batch.ranks_and_gains(rows), board)
+        return self._bits(*batch.observe(rows, self.observation))
+
+    def _by_rank(self, inputs: np.ndarray, gains: np.ndarray, board: np.ndarray | None) -> Seen:
+        if board is not None and self.observation != "209":
+            inputs = np.concatenate([inputs, board[:, N_BITS:]], axis=1)
+        return Seen(inputs, gains)
+
+    def _bits(self, observation: np.ndarray, masks: np.ndarray) -> Seen:
         if not observation_named(self.observation).has_bits:
-            return Seen(observation, np.where(masks != 0, np.float32(0), np.float32(-np.inf)), None)
-        return Seen.of(self.coding, observation, masks, is_discard)
+            return Seen.as_it_is(observation, masks)
+        observation, masks, order = relabel(observation, masks)
+        return Seen(observation, np.where(masks != 0, np.float32(0), np.float32(-np.inf)), order)

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from crib_env import PlayerViews
-from crib_env.agents.features.seen import Coding, Inputs
+from crib_env.agents.features.seen import Coding, Inputs, Seen
 from crib_env.agents.networks.feed_forward import PHASES, NetworksByPhase, hidden_layers, in_few_sizes
 from crib_env.agents.networks.sparse import is_sparse
 from crib_env.agents.networks.weights_file import WeightsFile, reading_weights
@@ -39,7 +39,9 @@ class QNetwork(nn.Module):
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         """See the class."""
         last = self.body(inputs)
-        with torch.autocast("cpu", enabled=False):  # values in full precision, whatever the layers below compute in
+        with torch.autocast(
+            inputs.device.type, enabled=False
+        ):  # values in full precision, whatever the layers below compute in
             last = last.float()
             values = self.cards(last)
             if self.state is not None:
@@ -114,20 +116,28 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
         makes = np.array([self.network_of(phase) == name for phase in (False, True)])
         return np.flatnonzero(makes[is_discard.astype(np.int64)])
 
-    def inputs_of(self, name: str, inputs: np.ndarray) -> torch.Tensor:
-        """What a network uses of ``Seen.inputs`` (B, n), in the number format that it computes in."""
-        used = torch.from_numpy(inputs)[:, self.inputs.columns(name)]
+    @property
+    def device(self) -> torch.device:
+        """Where the networks are."""
+        return next(iter(self.networks.values())).cards.weight.device
+
+    def inputs_of(self, name: str, inputs: Any) -> torch.Tensor:
+        """What a network uses of ``Seen.inputs`` (B, n), an array or a tensor, in the number format that it computes
+        in."""
+        used = torch.as_tensor(inputs, device=self.device)[:, self.inputs.columns(name)]
         if is_sparse(self.networks[name].body):
             return used
-        return used.to(torch.bfloat16 if torch.is_autocast_enabled("cpu") else torch.float32)
+        return used.to(torch.bfloat16 if torch.is_autocast_enabled(used.device.type) else torch.float32)
 
-    def outputs(self, inputs: np.ndarray, is_discard: np.ndarray) -> torch.Tensor:
-        """Outputs (B, 52) for ``Seen.inputs`` (B, n), each from the network of its phase, (B,) bool."""
+    def outputs(self, inputs: Any, is_discard: Any) -> torch.Tensor:
+        """Outputs (B, 52) for ``Seen.inputs`` (B, n), each from the network of its phase, (B,) bool: arrays or
+        tensors."""
+        inputs, is_discard = (torch.as_tensor(given, device=self.device) for given in (inputs, is_discard))
         if "all" in self.networks:
             return in_few_sizes(self.networks["all"], self.inputs_of("all", inputs))
-        outputs = torch.empty(len(inputs), N_ACTIONS)
-        for name in self.networks:
-            rows = self.rows_of(name, is_discard)
+        outputs = torch.empty(len(inputs), N_ACTIONS, device=self.device)
+        for name, of_phase in zip(PHASES, (is_discard, ~is_discard)):
+            rows = of_phase.nonzero()[:, 0]
             if len(rows) == len(inputs):
                 return in_few_sizes(self.networks[name], self.inputs_of(name, inputs))
             if len(rows):
@@ -135,12 +145,11 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
         return outputs
 
     @torch.inference_mode()
-    def choose(self, observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray) -> np.ndarray:
-        """The best cards (B,) for observations (B, n), masks (B, 52) and the phase of each decision (B,) bool."""
-        seen = self.inputs.see(observation, masks, is_discard)
-        values = with_gains(self.outputs(seen.inputs, is_discard), torch.from_numpy(seen.gains))
-        return seen.original(values.argmax(dim=1).numpy())
+    def choose(self, seen: Seen, is_discard: np.ndarray) -> np.ndarray:
+        """The best cards (B,) of decisions and the phase of each, (B,) bool."""
+        values = with_gains(self.outputs(seen.inputs, is_discard), torch.as_tensor(seen.gains, device=self.device))
+        return seen.original(values.argmax(dim=1).cpu().numpy())
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
-        return self.choose(self.inputs.read(views), views.action_mask, views.is_discard)
+        return self.choose(self.inputs.of_views(views), views.is_discard)

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from crib_env import PlayerViews
-from crib_env.agents.features.seen import Coding, Inputs
+from crib_env.agents.features.seen import Coding, Inputs, Seen
 from crib_env.agents.networks.ddqn import NETWORKS, QNetwork, with_gains
 from crib_env.agents.networks.feed_forward import PHASES
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
@@ -194,18 +194,13 @@ class DRQNAgent:
         save_tensors(path, self.network.state_dict(), {"learner": "drqn", **self.about})
 
     @torch.inference_mode()
-    def choose(
-        self, observation: np.ndarray, masks: np.ndarray, discards: np.ndarray, states: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def choose(self, seen: Seen, discards: np.ndarray, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The best cards (B,), and what is remembered after these decisions, (B, 2, memory) float32.
 
         Args:
-            observation: (B, n) int8.
-            masks: (B, 52) int8, legal cards.
             discards: (B,) bool, which decisions are discards.
             states: (B, 2, memory) float32, what is remembered before them.
         """
-        seen = self.inputs.see(observation, masks, discards)
         inputs = torch.from_numpy(seen.inputs).float()
         remembered, after = self.network.remember(inputs[:, None], torch.from_numpy(states))
         values = self.network.values(inputs, remembered[:, 0], torch.from_numpy(discards))
@@ -214,7 +209,6 @@ class DRQNAgent:
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
-        observation = self.inputs.read(views)
         discards = views.is_discard
         places, states = self._memory.recall(views)
         cards = views.action_mask.argmax(axis=1)
@@ -223,9 +217,9 @@ class DRQNAgent:
             legal_ranks = views.action_mask.reshape(-1, 4, 13).any(axis=1).sum(axis=1)
             asked = np.flatnonzero(discards | (legal_ranks > 1))
         if len(asked):
-            seen = observation[asked], views.action_mask[asked], discards[asked], states[asked]
-            first, back = _distinct(*seen)  # a best response asks about many games that began alike
-            best, after = self.choose(*(part[first] for part in seen))
+            seen, asks, before = self.inputs.of_views(views[asked]), discards[asked], states[asked]
+            first, back = _distinct(seen.inputs, seen.gains, asks, before)  # many games of a best response began alike
+            best, after = self.choose(seen.at(first), asks[first], before[first])
             cards[asked], states[asked] = best[back], after[back]
         self._memory.keep(places, states)
         return cards

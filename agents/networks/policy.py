@@ -14,7 +14,7 @@ import torch
 
 from crib_env import PlayerViews
 from crib_env.agents.choosing import draw, uniforms, without_rare
-from crib_env.agents.features.seen import Seen
+from crib_env.agents.features.seen import Seen, in_own_suits
 from crib_env.agents.networks.ddqn import DDQNAgent, QNetwork, with_gains
 from crib_env.agents.networks.sparse import make_sparse
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
@@ -69,47 +69,40 @@ class PolicyAgent:
         about = {**self.networks.about, "learner": self.learner, "temperature": self.temperature}
         save_tensors(path, self.networks.state_dict(), about)
 
-    def choose(
-        self, observation: np.ndarray, masks: np.ndarray, discards: np.ndarray, numbers: np.ndarray
-    ) -> np.ndarray:
+    def choose(self, seen: Seen, discards: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """Draws cards (B,), rare ones too.
 
         Args:
-            observation: (B, n) int8.
-            masks: (B, 52) int8, legal cards.
             discards: (B,) bool, which decisions are discards.
             numbers: (B,) random numbers from 0 to 1 that decide.
         """
-        seen = self.networks.inputs.see(observation, masks, discards)
         return seen.original(draw(self.chances(seen, discards), numbers))
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
         if self.plays == "mode":
             return self.networks.act(views)
-        seen = self._see(views)
+        seen = self.networks.inputs.of_views(views)
         return seen.original(draw(without_rare(self.chances(seen, views.is_discard)), uniforms(self._seed, views)))
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.MixedAgent`."""
         if self.plays == "mode":
             return np.eye(N_ACTIONS)[self.networks.act(views)]
-        seen = self._see(views)
+        seen = self.networks.inputs.of_views(views)
         chances = without_rare(self.chances(seen, views.is_discard))
-        if seen.order is not None:
-            cards = (13 * seen.order[:, :, None] + np.arange(13)).reshape(-1, N_ACTIONS)
-            relabelled, chances = chances, np.empty_like(chances)
-            np.put_along_axis(chances, cards, relabelled, axis=1)
-        return chances
+        return chances if seen.order is None else in_own_suits(chances, seen.order)
 
-    def _see(self, views: PlayerViews) -> Seen:
-        return self.networks.inputs.see(self.networks.inputs.read(views), views.action_mask, views.is_discard)
-
-    @torch.inference_mode()
     def chances(self, seen: Seen, discards: np.ndarray) -> np.ndarray:
         """Probabilities of cards (B, 52) float64, as they are named in ``seen``; ``discards`` (B,) bool."""
-        values = with_gains(self.networks.outputs(seen.inputs, discards), torch.from_numpy(seen.gains))
-        return (values / self.temperature).softmax(dim=1).double().numpy()
+        given = (torch.as_tensor(x, device=self.networks.device) for x in (seen.inputs, seen.gains, discards))
+        return self.shares(*given).cpu().numpy()
+
+    @torch.no_grad()
+    def shares(self, inputs: torch.Tensor, gains: torch.Tensor, discards: torch.Tensor) -> torch.Tensor:
+        """The same from tensors and as a tensor, where the networks are."""
+        values = with_gains(self.networks.outputs(inputs, discards), gains)
+        return (values / self.temperature).softmax(dim=1).double()
 
 
 class SparsePolicyAgent(PolicyAgent):

@@ -25,6 +25,7 @@ import crib_env
 from crib_env.engine import EPISODES, GAME, OVER, TO_DRAW, begin_deal, begin_game, shuffle, step
 from crib_env.files.whole_file import whole_file
 from crib_env.gpu.device import DEVICES, Device
+from crib_env.gpu.games import TensorGames
 from crib_env.gpu.vector import TensorVectorEnv
 from crib_env.kernels import GOLDEN, kernel, mix, streams, variant
 from crib_env.players.policies import CHOICES, NATIVE, random_card, random_choice
@@ -37,6 +38,8 @@ CASES: list[dict[str, Any]] = [
 ]
 CASES += [{"episode": "pegging", "cards": 2}, {"episode": "pegging", "cards": 3}, {"observation": "board"}]
 CASES += [{"observation": "ranks"}, {"reward": "match", "seat": 0, "start_spread": 3}]
+SELF_PLAY: list[dict[str, Any]] = [{"episode": episode} for episode in EPISODES]
+SELF_PLAY += [{"episode": "pegging", "cards": 2}, {"episode": "pegging", "cards": 3}, {"board": True}]
 PRIME = np.uint64(0x100000001B3)
 
 
@@ -133,6 +136,18 @@ class Players:
         return digest_of(self.words.cpu().numpy().view(GAME).reshape(self.n))
 
 
+def games_digest(device: str, n: int, **options: Any) -> str:
+    """Of what self-play shows of n games in which any legal card is played, of their ends and of their records."""
+    games, found, salt = TensorGames(streams(0, n), device, skip_forced=True, **options), hashlib.sha256(), 0
+    while (asked := games.asked()) is not None and salt < STEPS:
+        for tensor in asked:
+            found.update(tensor.cpu().numpy().tobytes())
+        salt += 1
+        noise = (asked.chain[:, None] * 7919 + torch.arange(52, device=asked.chain.device) * (104729 + salt)) % 10007
+        games.step(noise.masked_fill(asked.gains == -torch.inf, -1).argmax(1))
+    return digest_of(games.games(), *(tensor.cpu().numpy() for tensor in games.standings())) + found.hexdigest()
+
+
 def digests(device: str, games: int, rows: int, natives: list[str]) -> Iterator[tuple[str, str]]:
     """Digests of all cases, by name."""
     for native in natives:
@@ -143,6 +158,9 @@ def digests(device: str, games: int, rows: int, natives: list[str]) -> Iterator[
         if case.get("opponent", "random") in natives:
             name = " ".join(f"{name}={value}" for name, value in case.items())
             yield f"{rows} x {STEPS} steps, {name}", Learner(device, rows, **case).digest(STEPS)
+    for options in SELF_PLAY if "random" in natives else ():
+        name = " ".join(f"{name}={value}" for name, value in options.items())
+        yield f"{rows} x {STEPS} turns of self-play, {name}", games_digest(device, rows, **options)
 
 
 def seconds(device: Device, work: Callable[[], Any], least: float) -> float:

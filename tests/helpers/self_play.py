@@ -3,15 +3,15 @@
 import numpy as np
 from torch import nn
 
-from crib_env.train.experience import play_episodes
-from crib_env.train.self_play import SelfPlay
+from crib_env.gpu.games import TensorGames
+from crib_env.kernels import streams
+from crib_env.train.self_play import self_play
 
 
-def played_by(learner, games):
-    """The decisions of new games, and what policy and critic saw of them."""
-    policy = SelfPlay(learner.online, games, np.random.default_rng(0))
-    decisions = play_episodes(games, policy, None, "209").decisions
-    return decisions, policy.played()
+def played_by(learner, n, seed=1, episode="pegging"):
+    """The decisions of n new games, and what policy and critic saw of them."""
+    games = TensorGames(streams(seed, n), episode=episode, skip_forced=True)
+    return self_play(games, learner.online, np.random.default_rng(0), "float32")[0].numpy()
 
 
 def silence(critics):

@@ -155,7 +155,8 @@ def one_width(hidden: Widths, why: str) -> None:
 def with_precision(settings: S) -> S:
     """Settings that name the format chosen here, so that a run keeps it on whatever processor it continues."""
     if isinstance(settings, LearningSettings):
-        return replace(settings, precision=chosen(settings.precision))
+        on_gpu = getattr(settings, "device", "cpu") == "cuda" and settings.precision == "auto"
+        return replace(settings, precision="bfloat16" if on_gpu else chosen(settings.precision))
     return settings
 
 

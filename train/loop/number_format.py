@@ -40,13 +40,13 @@ def is_emulated(name: Precision) -> bool:
 
 
 @contextmanager
-def precision(name: Precision) -> Iterator[None]:
-    """The context for computing in the format of a setting."""
+def precision(name: Precision, device: str = "cpu") -> Iterator[None]:
+    """The context for computing in the format of a setting, on a processor or a GPU, ``"cuda"``."""
     onednn: Any = torch.backends.mkldnn
     before = onednn.enabled
     onednn.enabled = before and not is_emulated(name)  # it has an LSTM in bfloat16 only for the newer instructions
     try:
-        with torch.autocast("cpu", torch.bfloat16, enabled=chosen(name) == "bfloat16"):
+        with torch.autocast(device, torch.bfloat16, enabled=chosen(name) == "bfloat16"):
             yield
     finally:
         onednn.enabled = before

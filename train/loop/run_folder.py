@@ -279,7 +279,9 @@ class Position:
         tensors, about = checkpoint
         try:
             # Checkpoints of earlier versions hold no settings and no updates.
-            if other := difference(typed(about.pop("settings", {}), dict[str, Any]), settings):
+            kept = typed(about.pop("settings", {}), dict[str, Any])
+            kept.pop("device", None)  # a run may go on elsewhere
+            if other := difference(kept, settings):
                 raise ValueError(f"it was saved with {other}")
             position = typed({"updates": 0} | about, cls)
             if not all(value >= 0 for value in vars(position).values()):

@@ -24,10 +24,11 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from crib_env.agents.features.seen import Inputs
-from crib_env.engine import CRIB, DEALERS_HAND, DISCARD, PONES_HAND
+from crib_env.engine import CRIB, DEALERS_HAND, PONES_HAND
 from crib_env.kernels import kernel
-from crib_env.observation import N_ACTIONS
-from crib_env.train.settled import discards_worth
+from crib_env.observation import N_ACTIONS, N_BITS
+from crib_env.ranks import ranks_and_gains, ranks_of_games
+from crib_env.standings import discards_worth
 from crib_env.vector.environments import CribbageVectorEnv
 
 MASKS = "action_masks"  # the method that sb3-contrib looks for
@@ -166,7 +167,7 @@ class SettledDeals(CribbageVectorEnv):
     """Single deals that reward the show by its exact mean at the discards, not by the cards that happen to fall.
 
     A decision earns the points of the play and of his heels, as they are scored, and the change in the value of
-    the six cards in the show (:func:`crib_env.train.settled.discards_worth`): never above zero, and zero
+    the six cards in the show (:func:`crib_env.standings.discards_worth`): never above zero, and zero
     for the best discard.
 
     Args:
@@ -198,7 +199,7 @@ class SettledDeals(CribbageVectorEnv):
 
 
 class SettledVecEnv(CribbageVecEnv):
-    """:class:`SettledDeals` for Stable-Baselines3, observed by rank (:mod:`crib_env.agents.features.play`).
+    """:class:`SettledDeals` for Stable-Baselines3, observed by rank (:mod:`crib_env.ranks`).
 
     Observations are (N, n + 52) float32: the n inputs of a network, and what each card is known to gain at once, 0 if
     it is not legal.
@@ -214,8 +215,7 @@ class SettledVecEnv(CribbageVecEnv):
     def __init__(self, num_envs: int, *, observation: str = "209", **options: Any) -> None:
         super().__init__(num_envs, kind=SettledDeals, observation=observation, **options)
         self.seconds = 0.0
-        self._inputs = Inputs("ranks", observation)
-        width = self._inputs.size + N_ACTIONS
+        width = Inputs("ranks", observation).size + N_ACTIONS
         self.observation_space = self._shared["observation_space"] = Box(-np.inf, np.inf, (width,), np.float32)
 
     def reset(self) -> np.ndarray:
@@ -231,7 +231,7 @@ class SettledVecEnv(CribbageVecEnv):
         return observation, rewards, over, infos
 
     def _by_rank(self, observation: np.ndarray) -> np.ndarray:
-        masks = self.action_masks()
-        is_discard = self._envs.games["phase"] == DISCARD
-        seen = self._inputs.see(observation, masks.view(np.int8), is_discard)
-        return np.concatenate([seen.inputs, np.where(masks, seen.gains, 0)], axis=1, dtype=np.float32)
+        inputs, gains = ranks_and_gains(self.num_envs)
+        ranks_of_games(self._envs.games, np.arange(self.num_envs), inputs, gains)  # it is the learner's turn in each
+        parts = inputs, observation[:, N_BITS:], np.where(gains > -np.inf, gains, 0)
+        return np.concatenate(parts, axis=1, dtype=np.float32)

@@ -39,7 +39,7 @@ from crib_env.train.experience import Episodes, play_episodes
 from crib_env.train.loop.learning import Count, ExploringSettings, NotNegative, PeggingCards, Widths, one_width
 from crib_env.train.loop.number_format import Precision
 from crib_env.train.loop.rounds import Round
-from crib_env.train.td.returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves
+from crib_env.train.td.returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves, the_bits
 from crib_env.train.td.traces import MOVES, Traces
 from crib_env.values import Share
 
@@ -147,4 +147,4 @@ class TD:
     def _play(self, way: Returns, now: Round) -> tuple[Episodes, Explorer]:
         games = now.deal(self._settings.episode, skip_forced=True, cards=self._settings.cards)
         explorer = Explorer(way.online, now.epsilon, now.rng)
-        return play_episodes(games, explorer, None, "209", self._settings.precision), explorer
+        return play_episodes(games, explorer, None, the_bits, self._settings.precision), explorer

@@ -21,7 +21,9 @@ import numpy as np
 import torch
 
 from crib_env.agents.features.after_states import moved
+from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.td import TDAgent
+from crib_env.batch import GameBatch
 from crib_env.kernels import kernel
 from crib_env.train.experience import Decisions, epsilon_greedy
 from crib_env.train.loop.contracts import Parts, by_network
@@ -69,6 +71,11 @@ def rewards_of_moves(decisions: Decisions, moves: np.ndarray) -> tuple[np.ndarra
     return np.where(ends, decisions.final_settled[moves], np.roll(now, -1)) - now, ends
 
 
+def the_bits(games: GameBatch, rows: np.ndarray) -> Seen:
+    """What the players to act see: the 209 bits."""
+    return Seen.as_it_is(*games.observe(rows))
+
+
 class Explorer:
     """The choices of an agent, some of them random, and its values for them; a
     :data:`crib_env.train.experience.Policy`.
@@ -78,12 +85,10 @@ class Explorer:
         self._agent, self._epsilon, self._rng = agent, epsilon, rng
         self._asked: list[tuple[np.ndarray, ...]] = []
 
-    def __call__(
-        self, observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray, chain: np.ndarray
-    ) -> np.ndarray:
+    def __call__(self, seen: Seen, is_discard: np.ndarray, chain: np.ndarray) -> np.ndarray:
         """The cards (B,)."""
-        best, values = self._agent.look_ahead(observation, masks, is_discard)
-        cards = epsilon_greedy(best, masks, self._epsilon, self._rng)
+        best, values = self._agent.look_ahead(seen.inputs, seen.legal, is_discard)
+        cards = epsilon_greedy(best, seen.legal, self._epsilon, self._rng)
         self._asked.append((chain, values, cards != best))
         return cards
 
@@ -143,7 +148,7 @@ class Returns(Parts):
     ) -> dict[str, float]:
         """Trains on every move (M,) of ``decisions`` once, in batches, towards its target (M,); returns scalars for
         TensorBoard."""
-        states = moved(decisions.observation[moves], decisions.card[moves], decisions.is_discard[moves])
+        states = moved(decisions.inputs[moves], decisions.card[moves], decisions.is_discard[moves])
         steps = {}
         for is_discard in (True, False):
             rows = rng.permutation(np.flatnonzero(decisions.is_discard[moves] == is_discard))
