@@ -91,10 +91,14 @@ def typed(value: Any, kind: Any, name: str = "content") -> Any:
             if isinstance(allowed, Range) and found is not None and found not in allowed:
                 raise _refusal(value, name, str(allowed))
         return found
-    if origin in (Union, UnionType):  # `| None`
-        if value is None and NoneType in parts:
-            return None
-        return typed(value, next(part for part in parts if part is not NoneType), name)
+    if origin in (Union, UnionType):
+        faults = []
+        for part in sorted(parts, key=lambda part: part is NoneType):
+            try:
+                return typed(value, part, name)
+            except ValueError as fault:
+                faults.append(fault)
+        raise faults[0] from None
     if origin is Literal:
         if not (value is None or isinstance(value, str) or is_integer(value)) or value not in parts:
             raise _refusal(value, name, f"one of {', '.join(map(repr, parts))}")

@@ -54,7 +54,8 @@ class Job:
 def again(folder: Path) -> str:
     """The command line that goes on with the work of this one."""
     words = sys.argv[1:]
-    return shlex.join(["crib-env", *words, *([] if str(folder) in words else ["--folder", str(folder)])])
+    named = any(word.rpartition("=")[2] == str(folder) for word in words)
+    return shlex.join(["crib-env", *words, *([] if named else ["--folder", str(folder)])])
 
 
 def difference(kept: Mapping[str, Any], asked: Any) -> str | None:
