@@ -220,4 +220,5 @@ def test_the_printed_command_that_goes_on_can_be_pasted(tmp_path, monkeypatch, m
     folder = tmp_path / "what's $HOME; a b"
     done = run_here(main, *words, "--folder", folder)
     assert done.status == 130
-    assert shlex.split(done.errors.rpartition("continue with: ")[2])[-2:] == ["--resume", str(folder)]
+    said = shlex.split(done.errors.rpartition("continue with: ")[2])
+    assert said[-2:] == ["--resume" if words[0] == "td" else "--folder", str(folder)]
