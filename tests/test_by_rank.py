@@ -105,7 +105,7 @@ def test_gains_and_answers_of_the_play_are_those_of_plain_scoring(episode):
 def test_a_settled_reward_less_the_gain_is_what_the_others_peg():
     """Of a first discard nothing is left; of a card of the play, what is pegged before the same player's next."""
     decisions = played(100, Inputs("ranks", "209").of_games)
-    left = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0).reward
+    left = transitions_of(decisions, *rewards_of(decisions, True), 1.0).reward
     first = decisions.is_discard & np.append(True, decisions.chain[1:] != decisions.chain[:-1])
     np.testing.assert_allclose(left[first], 0.0, atol=1e-4)
     np.testing.assert_allclose(left, left.round(), atol=1e-3)

@@ -98,22 +98,10 @@ def test_a_gradient_step_moves_the_value_taken_towards_its_target_and_the_target
     assert learner.target.networks["all"](seen)[0, 5].item() == online != at_first
 
 
-def test_a_dueling_network_adds_the_state_value_to_the_advantages():
-    network = DDQNAgent.new("one", "209", "bits", (8,), dueling=True).networks["all"]
-    seen = torch.randn(3, 209).round().abs()
-    with torch.inference_mode():
-        torch.testing.assert_close(
-            network(seen).mean(dim=1), network.state(network.body(seen))[:, 0], rtol=1e-4, atol=1e-4
-        )
-        before = network(seen)
-        network.cards.bias += 5.0  # no difference between cards
-        torch.testing.assert_close(network(seen), before, rtol=1e-4, atol=1e-4)
-
-
 def test_a_diverging_loss_stops_the_run():
     learner = DoubleDQN(DDQNAgent.new("one", "209", "ranks", (8,)), replace(SMALL, networks="one"))
     _, decisions = some_decisions()
-    batch = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0)
+    batch = transitions_of(decisions, *rewards_of(decisions, True), 1.0)
     batch.reward[0] = np.nan
     with pytest.raises(FloatingPointError, match="the loss of network 'all' is nan"):
         learner.update("all", batch, 1e-3)
@@ -155,15 +143,11 @@ def test_rewards_are_differences_of_standings():
     assert ends.tolist() == [False, False, True, True]
 
 
-def test_n_step_transitions():
-    one = transitions_of(by_hand(), *rewards_of(by_hand(), False), 1, 0.5)
+def test_transitions():
+    one = transitions_of(by_hand(), *rewards_of(by_hand(), False), 0.5)
     assert one.reward.tolist() == [1, 3, 2, -2]
     assert one.discount.tolist() == [0.5, 0.5, 0, 0]
     assert one.next_is_discard.tolist()[:2] == [True, False]
-    two = transitions_of(by_hand(), *rewards_of(by_hand(), False), 2, 0.5)
-    assert two.reward.tolist() == [1 + 0.5 * 3, 3 + 0.5 * 2, 2, -2]
-    assert two.discount.tolist() == [0.25, 0, 0, 0]
-    assert two.next_is_discard.tolist()[:1] == [False]
 
 
 def test_rewards_of_real_deals_add_up():
@@ -193,7 +177,7 @@ def test_settled_rewards_pay_a_discard_its_loss_to_the_best_one():
 
 def test_replay_keeps_the_newest_and_survives_a_checkpoint():
     _, decisions = some_decisions()
-    new = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0)
+    new = transitions_of(decisions, *rewards_of(decisions, True), 1.0)
     replay = Memory(Transitions.zeros(100, N_INPUTS))
     replay.add(new)
     assert len(replay) == 100
@@ -209,7 +193,7 @@ def test_replay_keeps_the_newest_and_survives_a_checkpoint():
 @pytest.mark.parametrize("device", ["cpu", "cpu:0"])  # the latter keeps tensors, as on a GPU
 def test_replay_on_a_device_goes_on_from_a_checkpoint_of_another(device):
     _, decisions = some_decisions()
-    new = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0)
+    new = transitions_of(decisions, *rewards_of(decisions, True), 1.0)
     one, two = Memory(Transitions.zeros(100, N_INPUTS)), Memory(Transitions.zeros(100, N_INPUTS), device)
     one.add(new)
     two.load_state_dict(one.state_dict())
@@ -286,10 +270,8 @@ def test_it_learns(tmp_path):
             "networks": "one",
             "rewards": "points",
             "episode": "game",
-            "n_step": 3,
             "inputs": "bits",
         },
-        {"dueling": True},
     ],
 )
 def test_a_run_of_each_kind(tmp_path, changes):
@@ -420,7 +402,7 @@ def test_the_player_measured_has_the_average_of_the_weights():
     learner = DoubleDQN(new_agent(SMALL), replace(SMALL, target_rate=0.25))
     before = {name: tensor.clone() for name, tensor in learner.online.state_dict().items()}
     _, decisions = some_decisions()
-    batch = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0)
+    batch = transitions_of(decisions, *rewards_of(decisions, True), 1.0)
     learner.update("play", batch[np.flatnonzero(~decisions.is_discard)], 1e-2)
     after, average = learner.online.state_dict(), learner.agent.state_dict()
     assert not torch.equal(after["play.cards.weight"], before["play.cards.weight"])

@@ -158,10 +158,10 @@ def test_runs_of_a_learner_are_one_curve(tmp_path, capsys):
 def test_runs_are_curves_by_learner_and_settings(tmp_path):
     """Two presets, one of them with two widths; the seed is no difference."""
     settings = [
-        {"seed": 0, "preset": "default", "hidden": [8], "dueling": False},
-        {"seed": 1, "preset": "default", "hidden": [8], "dueling": False},
-        {"seed": 0, "preset": "default", "hidden": [16, 8], "dueling": False},
-        {"seed": 0, "preset": "paper", "hidden": [60], "dueling": True},
+        {"seed": 0, "preset": "default", "hidden": [8], "skip_forced": False},
+        {"seed": 1, "preset": "default", "hidden": [8], "skip_forced": False},
+        {"seed": 0, "preset": "default", "hidden": [16, 8], "skip_forced": False},
+        {"seed": 0, "preset": "paper", "hidden": [60], "skip_forced": True},
     ]
     runs = [make_run(tmp_path / f"run-{k}", [0.5, 0.6], 10, **one) for k, one in enumerate(settings)]
     td = make_run(tmp_path / "td", [0.5, 0.6], 10, "td", seed=0)

@@ -17,7 +17,7 @@ from crib_env.train.strategy_weights import learner as strategy_weights
 from tests.helpers.learner_runs import class_of
 from tests.helpers.small_settings import DDQN as SMALL
 
-TINY = replace(SMALL, episodes=256, evaluations=2, dueling=True, opponent="greedy")
+TINY = replace(SMALL, episodes=256, evaluations=2, gamma=0.5, opponent="greedy")
 
 
 @pytest.fixture(scope="module")
@@ -54,16 +54,16 @@ def test_what_was_varied_has_a_column(events):
     assert start.hparams["learner"].string_value == "ddqn"
     assert start.hparams["opponent"].string_value == "greedy"
     assert start.hparams["episodes"].number_value == 256
-    assert "dueling True" in start.hparams["other settings"].string_value
+    assert "gamma 0.5" in start.hparams["other settings"].string_value
     assert not {"final_games", "threads", "evaluations"} & set(start.hparams)
 
 
 def test_other_settings_are_those_that_differ_from_the_preset():
     paper = ddqn.PRESETS["paper"]
     assert hparams_of("ddqn", asdict(paper), asdict(paper))["other settings"] == ""
-    changed = replace(paper, n_step=3, evaluations=7, hidden=(8, 4), seed=5)
+    changed = replace(paper, reuse=3.0, evaluations=7, hidden=(8, 4), seed=5)
     found = hparams_of("ddqn", asdict(changed), asdict(paper))
-    assert found["other settings"] == "n_step 3"
+    assert found["other settings"] == "reuse 3.0"
     assert (found["hidden"], found["seed"], found["preset"]) == ("8 4", 5, "paper")
 
 

@@ -183,7 +183,7 @@ def test_the_reservoir_takes_what_the_best_response_chose_and_replay_takes_every
         GameBatch(streams(1, 100), episode="deal"), policy, None, learner.best.online.inputs.of_games
     ).decisions
     of_best = plays_best[decisions.chain]
-    new = transitions_of(decisions, *rewards_of(decisions, True), 1, 1.0)
+    new = transitions_of(decisions, *rewards_of(decisions, True), 1.0)
     values = learner.learn(decisions, new, of_best, None, np.random.default_rng(0))
     assert values == {"speed/updates": 0}  # no step yet
     for phase, is_discard in (("discard", True), ("play", False)):
@@ -207,7 +207,7 @@ def test_it_learns(tmp_path):
 
 @pytest.mark.parametrize(
     "changes",
-    [{"observation": "board", "networks": "one"}, {"episode": "game", "rewards": "points", "n_step": 2}],
+    [{"observation": "board", "networks": "one"}, {"episode": "game", "rewards": "points"}],
     ids=str,
 )
 def test_a_run_of_each_kind(tmp_path, changes):

@@ -4,7 +4,7 @@ it strong.
 A round plays many episodes in lockstep with an ε-greedy policy, adds their transitions to replay, and then makes
 enough gradient steps to use every new transition ``reuse`` times. The target of a step is::
 
-    r_k + … + γ^(n-1) r_(k+n-1)  +  γ^n Q_target(s_(k+n), argmax over legal a of Q(s_(k+n), a))
+    r_k  +  γ Q_target(s_(k+1), argmax over legal a of Q(s_(k+1), a))
 
 where k counts one player's own decisions. Both the choice of the best card and the policy consider legal cards only.
 
@@ -89,10 +89,6 @@ class DDQNSettings(QSettings):
     final_epsilon: Share = 0.25
     """Probability of a random card at the end; it changes linearly in between. A player that meets only its own best
     cards becomes weaker against others."""
-    n_step: Count = 1
-    """Length of n-step returns, in the player's own decisions."""
-    dueling: bool = False
-    """Estimate the value of the state and the advantages of its cards separately (Wang et al. 2016)."""
     target_sync: WholeNumber = 0
     """Gradient steps between updates of the target network; 0 lets it follow the weights after every step."""
     device: Literal["cpu", "cuda"] = "cpu"
@@ -151,7 +147,7 @@ PRESETS = {
 def new_agent(settings: DDQNSettings) -> DDQNAgent:
     """An agent with random weights, from torch's generator."""
     coding = settings.networks, settings.observation, settings.inputs
-    return DDQNAgent.new(*coding, settings.hidden, settings.hidden_discard, settings.dueling)
+    return DDQNAgent.new(*coding, settings.hidden, settings.hidden_discard)
 
 
 class DoubleDQN(Parts):
@@ -277,6 +273,6 @@ class DDQN(DoubleDQN):
         settings, played = self.settings, self.play(now)
         decisions = played.decisions
         rewards, ends = rewards_of(decisions, settings.rewards == "settled")
-        new = transitions_of(decisions, rewards, ends, settings.n_step, settings.gamma)
+        new = transitions_of(decisions, rewards, ends, settings.gamma)
         learned = self.learn(new, decisions.is_discard, now.rate_after(settings.warm_up), now.rng)
         return played.values(rewards, ends) | mean_of_steps(learned)

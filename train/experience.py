@@ -224,11 +224,11 @@ def _unpack(packed: np.ndarray, like: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Transitions(Columns):
-    """M transitions over one or more decisions of a player.
+    """M transitions from a decision of a player to its next.
 
     Inputs, names of cards and gains are those of :class:`crib_env.agents.features.seen.Seen`. ``discount`` is the
-    factor of the next decision's value: gamma to the number of decisions passed, or 0 if the chain of decisions has
-    ended; its inputs and gains are then meaningless.
+    factor of the next decision's value: gamma, or 0 if the chain of decisions has ended; its inputs and gains are then
+    meaningless.
     """
 
     inputs: Any  # (M, n) int8; each column is an array, or a tensor on a device
@@ -247,26 +247,19 @@ class Transitions(Columns):
         return cls(bits, np.zeros(m, np.int64), number, number.copy(), bits.copy(), gains, is_discard)
 
 
-def transitions_of(
-    decisions: Decisions, rewards: np.ndarray, ends: np.ndarray, n_step: int, gamma: float
-) -> Transitions:
-    """The decisions (D) as n-step transitions; rewards and ends from :func:`rewards_of`."""
-    total = np.zeros(len(rewards))
-    at = np.arange(len(rewards))  # the decision whose reward comes next
-    going = np.ones(len(rewards), bool)
-    for k in range(n_step):
-        total += np.where(going, gamma**k * rewards[at], 0.0)
-        going &= ~ends[at]
-        at = np.where(going, at + 1, at)
-    gain = np.asarray(torch.as_tensor(decisions.gains[np.arange(len(at)), decisions.card]).cpu())
+def transitions_of(decisions: Decisions, rewards: np.ndarray, ends: np.ndarray, gamma: float) -> Transitions:
+    """The decisions (D) as transitions; rewards and ends from :func:`rewards_of`."""
+    every = np.arange(len(ends))
+    after = np.where(ends, every, every + 1)
+    gain = np.asarray(torch.as_tensor(decisions.gains[every, decisions.card]).cpu())
     return Transitions(
         decisions.inputs,
         decisions.card,
-        (total - gain).astype(np.float32),
-        np.where(going, gamma**n_step, 0.0).astype(np.float32),
-        decisions.inputs[at],
-        decisions.gains[at],
-        decisions.is_discard[at],
+        (rewards - gain).astype(np.float32),
+        np.where(ends, 0.0, gamma).astype(np.float32),
+        decisions.inputs[after],
+        decisions.gains[after],
+        decisions.is_discard[after],
     )
 
 

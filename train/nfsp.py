@@ -126,7 +126,7 @@ class NFSP(Parts):
         settings, (played, of_best) = self.settings, self.play(now)
         decisions = played.decisions
         rewards, ends = rewards_of(decisions, settings.rewards == "settled")
-        new = transitions_of(decisions, rewards, ends, settings.n_step, settings.gamma)
+        new = transitions_of(decisions, rewards, ends, settings.gamma)
         learned = self.learn(decisions, new, of_best, now.rate_after(settings.warm_up), now.rng)
         return played.values(rewards, ends) | learned
 

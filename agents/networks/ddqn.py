@@ -27,25 +27,19 @@ class QNetwork(nn.Module):
 
     Args:
         by_rank: give the four cards of a rank one value.
-        dueling: sum a state value and advantages, which are centred on their mean (Wang et al. 2016).
     """
 
-    def __init__(self, n_inputs: int, hidden: tuple[int, ...], by_rank: bool, dueling: bool = False) -> None:
+    def __init__(self, n_inputs: int, hidden: tuple[int, ...], by_rank: bool) -> None:
         super().__init__()
         self.body, width = hidden_layers(n_inputs, hidden)
         self.cards = nn.Linear(width, N_RANKS if by_rank else N_ACTIONS)
-        self.state = nn.Linear(width, 1) if dueling else None
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         """See the class."""
         last = self.body(inputs)
-        with torch.autocast(
-            inputs.device.type, enabled=False
-        ):  # values in full precision, whatever the layers below compute in
-            last = last.float()
-            values = self.cards(last)
-            if self.state is not None:
-                values = self.state(last) + values - values.mean(dim=1, keepdim=True)
+        # Values in full precision, whatever the layers below compute in.
+        with torch.autocast(inputs.device.type, enabled=False):
+            values = self.cards(last.float())
             return values.repeat(1, N_ACTIONS // values.shape[1])
 
 
@@ -59,7 +53,7 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
 
     Args:
         networks: by the names of ``NETWORKS[kind]``, for a kind of ``"one"`` or ``"split"``.
-        about: ``kind``, ``observation``, ``inputs``, ``hidden``, ``hidden_discard`` and ``dueling``, see :meth:`new`.
+        about: ``kind``, ``observation``, ``inputs``, ``hidden`` and ``hidden_discard``, see :meth:`new`.
     """
 
     def __init__(self, networks: dict[str, QNetwork], about: dict[str, Any], name: str = "ddqn") -> None:
@@ -74,7 +68,6 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
         inputs: Coding,
         hidden: tuple[int, ...],
         hidden_discard: tuple[int, ...] = (),
-        dueling: bool = False,
     ) -> DDQNAgent:
         """An agent with random weights, from torch's generator.
 
@@ -88,7 +81,7 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
         for name in NETWORKS[kind]:
             used = len(range(sight.size)[sight.columns(name)])
             widths = hidden_discard if hidden_discard and name == "discard" else hidden
-            networks[name] = QNetwork(used, tuple(widths), inputs == "ranks", dueling)
+            networks[name] = QNetwork(used, tuple(widths), inputs == "ranks")
         lists = {"hidden": list(hidden), "hidden_discard": list(hidden_discard)}
         return cls(networks, {"learner": "ddqn", **about, **lists})
 

@@ -35,9 +35,8 @@ class ValueNetwork(nn.Module):
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         """See the class."""
         last = self.body(inputs)
-        with torch.autocast(
-            inputs.device.type, enabled=False
-        ):  # values in full precision, whatever the layers below compute in
+        # Values in full precision, whatever the layers below compute in.
+        with torch.autocast(inputs.device.type, enabled=False):
             return self.output(last.float()).squeeze(1)
 
 

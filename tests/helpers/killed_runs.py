@@ -39,7 +39,7 @@ class Kind(NamedTuple):
 KINDS = {
     "best": Kind(best, replace(small_settings.BEST, episode="pegging", pegging_iterations=1), 10),
     "ddqn": Kind(ddqn, small_settings.DDQN, 24),
-    "ddqn parts": Kind(ddqn, replace(small_settings.DDQN, dueling=True, n_step=2), 24),
+    "ddqn parts": Kind(ddqn, replace(small_settings.DDQN, networks="one"), 24),
     "discard-game": Kind(discard_game, small_settings.DISCARD_GAME, 64),
     "discard-game paper": Kind(discard_game, small_settings.DISCARD_GAME_PAPER, 64),
     "drqn": Kind(drqn, small_settings.DRQN, 16),
