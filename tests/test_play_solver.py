@@ -473,7 +473,7 @@ def test_the_command_solves_continues_and_says_so(tmp_path, capsys):
     play, json_file = tmp_path / "play", tmp_path / "play.json"
     solve_play(play, cards=2, nash_conv=0.1, json_file=json_file)
     first = json.loads(json_file.read_text())
-    assert "value to the dealer" in capsys.readouterr().out
+    assert "value to dealer" in capsys.readouterr().out
     solve_play(play, cards=2, nash_conv=0.001, json_file=json_file)
     assert f"{play} has {first['iterations']} iterations" in capsys.readouterr().out.replace("\n", "")
     second = json.loads(json_file.read_text())

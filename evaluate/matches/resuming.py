@@ -46,46 +46,31 @@ def take_up(path: Path, a: Agent, b: Agent, whole: Shard) -> Games | None:
                 if pairs == len(whole.deals):
                     raise ValueError(f"{path} holds more games than games={2 * pairs}: give as many, or more")
                 for k, line in enumerate(left, 2 * pairs):
-                    _check_begins(path, line, _asked(k, (a, b), whole.seed))
+                    _check_begins(path, line, k, (a.name, b.name) if k % 2 == 0 else (b.name, a.name), whole.seed)
                 file.truncate(size)
     return Games.merged(parts) if parts else None
 
 
 def _again(path: Path, lines: list[bytes], players: tuple[Agent, Agent], shard: Shard) -> Games:
     """The games of these lines, if they are those of a shard."""
-    first = 2 * shard.first
-    records = [_record(path, first + k, line) for k, line in enumerate(lines)]
-    a, b = (player.name for player in players)
-    for k, record in enumerate(records, first):
-        found, asked = (record.game, record.players, record.seed), _asked(k, players, shard.seed)
-        if found != asked:
-            holds, is_asked = ("game {0} of {1[0]} against {1[1]}, seed {2}".format(*what) for what in (found, asked))
-            raise ValueError(
-                f"{path} holds another match: line {k + 1} is {holds}, not {is_asked}; delete it, or give another file"
-            )
-    fault = f"{path} holds another match, or was changed: "
+    first, fault = 2 * shard.first, f"{path} holds another match, or was changed: "
+    records = [_record(path, k, line) for k, line in enumerate(lines, first)]
     try:
-        tape = {
-            record.game: iter([card for cards in record.cards for card in parse_cards(cards)]) for record in records
-        }
-        played = play_shard(_Recorded(a, tape), _Recorded(b, tape), replace(shard, keep_records=True))
+        cards = ([card for deal in record.cards for card in parse_cards(deal)] for record in records)
+        tape = {k: iter(of_game) for k, of_game in enumerate(cards, first)}
+        a, b = (_Recorded(player.name, tape) for player in players)
+        played = play_shard(a, b, replace(shard, keep_records=True))
     except (ValueError, StopIteration) as error:
         raise ValueError(f"{fault}its games do not follow from their deals ({error or 'a card is missing'})") from None
     for record, again in zip(records, played.records):
         if record != again:
-            raise ValueError(f"{fault}line {record.game + 1} is not game {record.game} of seed {shard.seed}")
+            game = "game {} of {} against {}, seed {}".format(again.game, *again.players, again.seed)
+            raise ValueError(f"{fault}line {again.game + 1} is not {game}; delete it, or give another file")
     return replace(played, records=(), decisions=np.zeros(2, np.int64), seconds=np.zeros(2))
 
 
-def _asked(k: int, players: tuple[Agent, Agent], seed: int) -> tuple[int, tuple[str, str], int]:
-    """The number of a game, its players by seat, and the seed, as its line must have them."""
-    a, b = (player.name for player in players)
-    return k, (a, b) if k % 2 == 0 else (b, a), seed
-
-
-def _check_begins(path: Path, line: bytes, asked: tuple[int, tuple[str, str], int]) -> None:
-    """Checks that a line, of which the end may be missing, begins as that of this game."""
-    k, names, seed = asked
+def _check_begins(path: Path, line: bytes, k: int, names: tuple[str, str], seed: int) -> None:
+    """Checks that a line, of which the end may be missing, begins as that of the k-th game."""
     begins = GameRecord(k, seed, names, 0, (), (), (0, 0)).to_line().partition(', "first_dealer"')[0].encode()
     if line[: len(begins)] != begins[: len(line)]:
         raise ValueError(
