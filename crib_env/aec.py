@@ -136,16 +136,15 @@ from crib_env.engine import DEAL, EPISODES, EVENTS, GAME, N_EVENTS, OVER
 from crib_env.kernels import streams
 from crib_env.observation import DTYPES, N_ACTIONS, N_BOARD, OBSERVATIONS, CardSpace, observation_space, writing
 from crib_env.options import RENDER_MODES, Options, Start, check_seed
-from crib_env.picture.colours import LIGHT, Palette
-from crib_env.picture.drawing import Drawing
+from crib_env.picture.drawing import Sheet, draw_table
 from crib_env.picture.rendering import FPS, Renderer
 from crib_env.picture.seen import see
-from crib_env.picture.table import draw_table
 from crib_env.picture.text import write_table
 from crib_env.values import is_integer
 from crib_env.views import PlayerViews, views_of
 
 if TYPE_CHECKING:
+    from PIL.Image import Image
     from typing_extensions import Unpack
 
     from crib_env.options import GameOptions
@@ -488,24 +487,24 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
             RuntimeError: there is no display for a window.
         """
         agent = self.agent_selection
-        return self._renderer.render(lambda: write_table(self.games[0], _SEAT[agent]), lambda: self._draw(agent, LIGHT))
+        return self._renderer.render(lambda: write_table(self.games[0], _SEAT[agent]), lambda: self._draw(agent))
 
-    def picture(self, agent: str | None = None, palette: Palette = LIGHT) -> str:
-        """The table as SVG as an agent sees it, or by default as a spectator sees it, with both hands and the crib.
+    def picture(self, agent: str | None = None) -> Image:
+        """The table as an agent sees it, or by default as a spectator sees it, with both hands and the crib.
+
+        Returns:
+            A picture of Pillow's, 960 by 720, which a notebook shows.
 
         Raises:
             AttributeError: before the first ``reset``.
+            DependencyNotInstalled: the extra ``render`` is not installed.
             ValueError: there is no such agent.
         """
         self.agents  # noqa: B018 -- the order check
-        return str(self._draw(agent, palette))
+        return self._draw(agent).reduced()
 
-    def _draw(self, agent: str | None, palette: Palette) -> Drawing:
-        return draw_table(see(self.games, None if agent is None else _SEAT[agent]), palette)
-
-    def _repr_html_(self) -> str | None:
-        """The table as the player to act sees it, for a notebook."""
-        return self.picture(self.agent_selection) if "agents" in vars(self) else None
+    def _draw(self, agent: str | None) -> Sheet:
+        return draw_table(see(self.games, None if agent is None else _SEAT[agent]))
 
     def close(self) -> None:
         """Ends the episode, and closes the window, if there is one. ``reset`` starts anew."""

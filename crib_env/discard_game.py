@@ -48,10 +48,9 @@ from crib_env.engine import GAME, shuffle
 from crib_env.kernels import kernel, streams
 from crib_env.observation import DTYPES, N_ACTIONS, CardSpace, observation_space
 from crib_env.options import RENDER_MODES, DiscardOptions, Options, Start, check_names
-from crib_env.picture.cards import HIDDEN
-from crib_env.picture.drawing import Drawing
+from crib_env.picture.drawing import Sheet, draw_discard_game
 from crib_env.picture.rendering import FPS, Renderer
-from crib_env.picture.table import draw_discard_game
+from crib_env.picture.seen import HIDDEN
 from crib_env.scoring import show_points
 
 if TYPE_CHECKING:
@@ -150,14 +149,10 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         starter = format_card(self._starter) if self._is_over else "-"
         return f"  starter  {starter}\n  hand     {format_cards(self._hand)}"
 
-    def _draw(self) -> Drawing:
+    def _draw(self) -> Sheet:
         discards = [card for card in self._deal["cards"][0, :6].tolist() if card not in self._hand]
         is_cut = self._is_over and not self._was_illegal
         return draw_discard_game(self._hand, discards, self._starter if is_cut else HIDDEN)
-
-    def _repr_html_(self) -> str | None:
-        """The picture, for a notebook."""
-        return str(self._draw()) if "_hand" in vars(self) else None
 
     def close(self) -> None:
         """Ends the episode, and closes the window, if there is one. ``reset`` starts anew."""

@@ -45,10 +45,9 @@ import numpy as np
 
 from crib_env.aec import PLAYERS, raw_env
 from crib_env.options import OPTIONS, RENDER_MODES, OptionError, Options, check_names
-from crib_env.picture.drawing import Drawing
+from crib_env.picture.drawing import Sheet, draw_table
 from crib_env.picture.rendering import FPS, Renderer
 from crib_env.picture.seen import see
-from crib_env.picture.table import draw_table
 from crib_env.picture.text import write_table
 from crib_env.players.opponents import ask_opponent, read_opponent
 from crib_env.players.policies import NATIVE, choose
@@ -135,12 +134,8 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
         self._game.agents  # noqa: B018 -- the order check
         return self._renderer.render(lambda: write_table(self._game.games[0], self._seat), self._draw)
 
-    def _draw(self) -> Drawing:
+    def _draw(self) -> Sheet:
         return draw_table(see(self._game.games, self._seat, below=self._seat))
-
-    def _repr_html_(self) -> str | None:
-        """The table as this player sees it, for a notebook."""
-        return str(self._draw()) if "agents" in vars(self._game) else None
 
     def close(self) -> None:
         """Ends the episode, and closes the window, if there is one. ``reset`` starts anew."""

@@ -1,7 +1,7 @@
 """Draws the figures of the pages anew from the data beside them: `make figures`.
 
 Each says at its lower edge from which commit, and on which day, its data was measured, and holds the checksum of its
-data: a test finds figures that show other data. Another test compares the moving picture with its game, drawn anew.
+data: a test finds figures that show other data.
 """
 
 from __future__ import annotations
@@ -28,10 +28,8 @@ from crib_env.evaluate.matches.game_records import GameRecord, read_records
 from crib_env.evaluate.runs.learning_curves import curve_of_json, draw_curves
 from crib_env.files.json_text import read_json
 from crib_env.files.whole_file import whole_file
-from crib_env.picture.colours import LIGHT
-from crib_env.picture.rendering import to_pixels
+from crib_env.picture.drawing import draw_table
 from crib_env.picture.seen import Table, see, stages
-from crib_env.picture.table import draw_table
 from crib_env.tables.shipped import DealValues, WinTable
 from crib_env.values import typed
 
@@ -149,7 +147,7 @@ def tables(record: GameRecord, deal: int) -> Iterator[Table]:
 
 def write_gif(path: Path, moments: list[Table]) -> None:
     """Writes a moving picture that repeats, with one list of colours, so that it holds changes only."""
-    pixels = [to_pixels(draw_table(table, LIGHT), 640) for table in moments]
+    pixels = [np.asarray(draw_table(table).image.resize((640, 480))) for table in moments]
     sample = np.concatenate([pixels[k] for k in {0, len(pixels) // 2, len(pixels) - 1}])
     colours = Image.fromarray(sample).quantize(64, dither=Image.Dither.NONE)
     first, *others = (Image.fromarray(one).quantize(palette=colours, dither=Image.Dither.NONE) for one in pixels)

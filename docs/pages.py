@@ -16,6 +16,7 @@ import re
 from pathlib import Path
 
 import gymnasium
+from PIL.Image import Image, fromarray
 
 import crib_env
 from crib_env.files.whole_file import whole_file
@@ -81,39 +82,41 @@ def specification(name: str) -> str:
     return "\n".join(["| specification | |", "|---|---|", *(f"| {key} | {value} |" for key, value in rows.items())])
 
 
-def pictures() -> dict[str, str]:
-    """SVG of a table of each environment, by the name of its file."""
+def pictures() -> dict[str, Image]:
+    """A table of each environment, by the name of its file."""
     table = crib_env.env()
     table.reset(seed=7)
     for _ in range(8):
         table.step(int(table.observe(table.agent_selection)["action_mask"].argmax()))
-    drawn = {"cribbage-aec.svg": table.picture()}
+    drawn = {"cribbage-aec.png": table.picture()}
     for file, name, n_steps in (
-        ("cribbage.svg", "Cribbage", 4),
-        ("cribbage-discard.svg", "CribbageDiscard", 1),
+        ("cribbage.png", "Cribbage", 4),
+        ("cribbage-discard.png", "CribbageDiscard", 1),
     ):
-        env = gymnasium.make(f"crib_env/{name}-v0")
+        env = gymnasium.make(f"crib_env/{name}-v0", render_mode="rgb_array")
         _, info = env.reset(seed=3)
         for _ in range(n_steps):
             _, _, _, _, info = env.step(int(info["action_mask"].argmax()))
-        drawn[file] = env.unwrapped._repr_html_()
+        drawn[file] = fromarray(env.render())
     return drawn
 
 
 def current() -> dict[Path, str]:
-    """What the files should hold: the pages with markers, and the pictures."""
+    """What the pages with markers should hold."""
     pages = {page: page.read_text() for page in sorted(FOLDER.glob("*.md"))}
-    texts = {page: written(text) for page, text in pages.items() if _MARKED.search(text)}
-    return texts | {FOLDER / name: svg for name, svg in pictures().items()}
+    return {page: written(text) for page, text in pages.items() if _MARKED.search(text)}
 
 
 def main() -> None:
-    """Writes the files that differ."""
+    """Writes the pages that differ, and the pictures."""
     for path, text in current().items():
-        if not path.is_file() or path.read_text() != text:
+        if path.read_text() != text:
             with whole_file(path) as file:
                 file.write_text(text, encoding="utf-8")
             print(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+    for name, picture in pictures().items():
+        with whole_file(FOLDER / name) as file:
+            picture.save(file, format="PNG", optimize=True)
 
 
 if __name__ == "__main__":

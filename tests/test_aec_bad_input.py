@@ -315,7 +315,6 @@ def test_after_close_too_until_the_next_reset(make, call):
         env.close()
     with pytest.raises(AttributeError, match=r"before reset\(\): call it first, and after close"):
         call(env)
-    assert env._repr_html_() is None
     env.reset(seed=1)
     env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
 

@@ -13,7 +13,7 @@ from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.evaluate.makers.calibration import Positions, play_discards, stated_chances
-from crib_env.evaluate.play.casebook import casebook
+from crib_env.evaluate.play.lesson import casebook
 from crib_env.evaluate.statistics import half_width, mean_interval
 from crib_env.exact.deal_classes import class_of, representatives
 from crib_env.exact.discard_statistics import PLACES

@@ -1,36 +1,28 @@
-"""The table as SVG: what it shows, what it hides, and that everybody can read it."""
+"""The table as a picture: what it shows, what it hides, and that all people can read it."""
 
 from __future__ import annotations
 
 import itertools
-import re
 from collections import Counter
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 import crib_env
-from crib_env import format_card
 from crib_env.aec import PLAYERS
 from crib_env.batch import GameBatch
 from crib_env.cards import N_CARDS
 from crib_env.engine import CRIB, DEAL, DEALERS_HAND, DISCARD, EPISODES, EVENTS, OVER, PLAY, PONES_HAND, WIN
+from crib_env.evaluate.play.page.pictures import DARK, FOUR_COLOURS
 from crib_env.kernels import streams
-from crib_env.picture import letters
-from crib_env.picture.board import hole_at
-from crib_env.picture.cards import HIDDEN, card_face, card_name
-from crib_env.picture.colours import DARK, LIGHT, STYLED, four_colours, style_variables
-from crib_env.picture.seen import see, stages
-from crib_env.picture.table import draw_discard_game, draw_table
+from crib_env.picture.drawing import LIGHT, Sheet, draw_discard_game, draw_table, hole_at
+from crib_env.picture.seen import HIDDEN, card_name, see, stages
 from crib_env.players.hidden import deal_hidden
 from crib_env.players.policies import RANDOM
-from crib_env.single_agent import SingleAgentCribbage
 from tests.helpers import engine_calls
 from tests.helpers.aec_play import act_randomly, is_over
 from tests.helpers.hidden_cards import cards_of
 
-SVG = "{http://www.w3.org/2000/svg}"
 ZERO = np.zeros(1, np.int64)
 
 
@@ -66,23 +58,16 @@ def moments(n_decisions=12):
             batch.step(rows, batch.native_cards(rows, RANDOM))
 
 
-def shown_cards(svg):
-    """The cards that lie face up in a picture, by their groups."""
-    return [group.get("data-card") for group in ElementTree.fromstring(svg).iter(SVG + "g") if group.get("data-card")]
+def shown_cards(table):
+    """The cards that lie face up."""
+    laid = [one.card for one in table.laid if not table.counted]  # players pick them up for the show
+    starter = [] if table.starter is None else [table.starter]
+    cards = [*table.sides[0].hand, *table.sides[1].hand, *table.crib, *starter, *laid]
+    return [card for card in cards if card != HIDDEN]
 
 
-def test_every_picture_is_valid_and_whole():
-    """Well-formed XML, each drawing that is used is defined once, and there is no text that would need a font."""
-    for games in moments():
-        for viewer in (None, 0, 1):
-            root = ElementTree.fromstring(str(draw_table(see(games, viewer, below=viewer or 0))))
-            ids = Counter(element.get("id") for element in root.iter() if element.get("id"))
-            used = {use.get("href").removeprefix("#") for use in root.iter(SVG + "use")}
-            assert set(ids.values()) == {1}
-            assert used <= set(ids)
-            assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {
-                *("svg", "title", "defs", "g", "rect", "circle", "path", "use"),
-            }
+def pixels(table):
+    return draw_table(table).pixels()
 
 
 def test_a_player_sees_the_own_cards_and_no_hidden_one():
@@ -93,12 +78,7 @@ def test_a_player_sees_the_own_cards_and_no_hidden_one():
             seen.add(int(game["cards"][12]))
         for seat in (0, 1):
             own = {*cards_of(game["hand"][seat]), *cards_of(game["discards"][seat])}
-            svg = str(draw_table(see(games, seat)))
-            assert set(shown_cards(svg)) == {format_card(card) for card in seen | own}
-            words = set(re.findall(r"[0-9A-Z]+", svg))
-            for card in set(range(N_CARDS)) - seen - own:  # nowhere, in no form
-                assert format_card(card) not in words
-                assert card_name(card) not in svg
+            assert set(shown_cards(see(games, seat))) == seen | own
 
 
 def test_hidden_cards_change_nothing_in_a_players_picture_and_much_in_a_spectators():
@@ -107,8 +87,9 @@ def test_hidden_cards_change_nothing_in_a_players_picture_and_much_in_a_spectato
         for seat in (0, 1):
             again = games.copy()
             deal_hidden(again[0], seat, False, rng.integers(2**63))
-            assert draw_table(see(again, seat)) == draw_table(see(games, seat))
-            n_differ += draw_table(see(again, None)) != draw_table(see(games, None))
+            assert see(again, seat) == see(games, seat)
+            np.testing.assert_array_equal(pixels(see(again, seat)), pixels(see(games, seat)))
+            n_differ += (pixels(see(again, None)) != pixels(see(games, None))).any()
             n += 1
     assert n_differ > 0.9 * n
 
@@ -119,8 +100,8 @@ def test_a_spectator_sees_every_card_on_the_table():
         on_table = [*game["hand"].tolist(), *game["discards"].tolist()]
         cards = {card for mask in on_table for card in cards_of(mask)} | set(game["laid"].tolist()) - {-1}
         cards |= {int(game["cards"][12])} if game["phase"] == PLAY and game["cards"][12] >= 0 else set()
-        shown = shown_cards(str(draw_table(see(games, None))))
-        assert set(shown) == {format_card(card) for card in cards}
+        shown = shown_cards(see(games, None))
+        assert set(shown) == cards
         assert len(shown) == len(cards)
 
 
@@ -129,9 +110,8 @@ def test_legal_cards_are_marked_for_the_player_to_act_alone():
         turn, masks = int(games["turn"][0]), np.zeros(1, np.int64)
         engine_calls.legal(games, ZERO, masks)
         for viewer in (None, 0, 1):
-            root = ElementTree.fromstring(str(draw_table(see(games, viewer))))
-            legal = {group.get("data-card") for group in root.iter(SVG + "g") if "legal" in group.get("class", "")}
-            assert legal == ({format_card(card) for card in cards_of(masks[0])} if viewer in (None, turn) else set())
+            legal = {card for side in see(games, viewer).sides for card in side.legal}
+            assert legal == ({*cards_of(masks[0])} if viewer in (None, turn) else set())
 
 
 def test_counts_points_and_pegs_are_those_of_the_game():
@@ -180,60 +160,42 @@ def test_the_show_is_counted_hand_by_hand():
             kinds.append(shown.kind)
             points = int(step["event_points"][0, 0])
             assert shown.points == points or step["scores"].max() == WIN
-            svg = str(draw_table(see(step, 0)))
-            face_down = svg.count("<title>face-down card</title>")
-            assert face_down == (0 if shown.kind == "crib" else 2)
-            assert len(shown_cards(svg)) == 4 + 4 + 1 + (4 if shown.kind == "crib" else 2)
+            assert shown_cards(shown_table := see(step, 0))
+            assert shown_table.crib.count(HIDDEN) == (0 if shown.kind == "crib" else 2)
+            assert len(shown_cards(shown_table)) == 4 + 4 + 1 + (4 if shown.kind == "crib" else 2)
     wanted = [EVENTS[kind] for kind in (PONES_HAND, DEALERS_HAND, CRIB)]
     assert Counter(kinds).keys() == set(wanted)
     assert kinds[:3] == wanted
 
 
-def test_the_environments_show_the_table_in_a_notebook():
+def test_the_environment_draws_what_an_agent_or_a_spectator_sees():
     env = crib_env.env()
-    assert env._repr_html_() is None
     env.reset(seed=1)
     rng = np.random.default_rng(0)
     for _ in range(9):
         act_randomly(env, rng)
-    agent = env.agent_selection
-    assert env._repr_html_() == env.picture(agent) != env.picture()
-    assert env.picture(PLAYERS[1 - PLAYERS.index(agent)]) != env.picture(agent)
-    ElementTree.fromstring(env._repr_html_())
+    pictures = [np.asarray(env.picture(agent)) for agent in (None, *PLAYERS)]
+    for one, other in itertools.combinations(pictures, 2):
+        assert (one != other).any()
     while not is_over(env):
         act_randomly(env, rng)
-    assert "wins 121 to" in env.picture()
-    single = SingleAgentCribbage(opponent="greedy", seat=1)
-    assert single._repr_html_() is None
-    single.reset(seed=1)
-    assert shown_cards(single._repr_html_()) == shown_cards(single._game.picture("player_1"))
+    assert "wins 121 to" in see(env.games, None).caption
 
 
-def test_the_discard_game_hides_the_starter_until_it_is_cut():
+def test_the_discard_game_shows_hand_starter_and_discards():
     hand = crib_env.parse_cards("5H 5C 5S JD 2C 9S")
-    starter = crib_env.parse_card("5D")
-    assert sorted(shown_cards(str(draw_discard_game(hand, [], HIDDEN)))) == sorted(map(format_card, hand))
-    after = str(draw_discard_game(hand[:4], hand[4:], starter))
-    assert sorted(shown_cards(after)) == sorted(map(format_card, [*hand, starter]))
-    assert "29 points" in after
+    before, after = draw_discard_game(hand, [], HIDDEN), draw_discard_game(hand[:4], hand[4:], 16)
+    other = draw_discard_game(hand[:4], hand[4:], 17)
+    assert (before.pixels() != after.pixels()).any()
+    assert (other.pixels() != after.pixels()).any()
 
 
-def test_names_of_any_kind_are_drawn_and_spoken():
-    env = crib_env.raw_env()
-    env.reset(seed=2)
-    names = ('<b>"Ω & co"</b>', "ismcts:iterations=1000,seed=3,nobody=reads this to the end")
-    svg = str(draw_table(see(env.games, None, names=names)))
-    assert ElementTree.fromstring(svg).find(SVG + "title").text.startswith(f"Cribbage: {names[0]} 0")
-    for text in (*names, "", "é" * 99):
-        drawn, height = letters.fitted(text, 18, 142)
-        assert letters.width_of(drawn, height) <= 142
-
-
-def test_every_letter_has_strokes_of_its_own():
-    glyphs = [letters.strokes(letter, 0, 0, 10) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,:'/=+()?"]
-    assert len(set(glyphs)) == len(glyphs)
-    assert letters.strokes("é", 0, 0, 10) == letters.strokes("E", 0, 0, 10)
-    assert letters.strokes("A", 3, 4, 20) == "M3 24L9.4 4L15.8 24M5.2 17.4H13.6"
+@pytest.mark.parametrize("text", ["", "é" * 99, "Ω & co", "ismcts:iterations=1000,seed=3,nobody=reads this to the end"])
+def test_a_name_stays_within_its_width(text):
+    sheet = Sheet(400, 60, "#ffffff")
+    sheet.text(text, 20, 20, 18, "#000000", "left", 142)
+    columns = (sheet.pixels() < 128).any(axis=(0, 2)).nonzero()[0]
+    assert not len(columns) or (columns[0] >= 19 and columns[-1] <= 20 + 1.03 * 142)
 
 
 def test_the_track_has_121_holes_a_side_in_fives():
@@ -280,7 +242,7 @@ def lab(colour, kind):
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 def test_colours_have_enough_contrast(palette):
-    for suits in (palette.suits, four_colours(palette).suits):
+    for suits in (palette.suits, FOUR_COLOURS.suits):
         assert min(contrast(suit, palette.card) for suit in suits) >= 4.5
     assert min(contrast(palette.ink, ground) for ground in (palette.felt, palette.plate)) >= 7
     assert contrast(palette.faint, palette.felt) >= 4.5
@@ -293,22 +255,12 @@ def test_colours_have_enough_contrast(palette):
 @pytest.mark.parametrize("kind", BLINDNESS)
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 def test_colour_blind_people_tell_players_and_suits_apart(palette, kind):
-    for colours in (palette.seats, set(palette.suits), four_colours(palette).suits):
+    for colours in (palette.seats, set(palette.suits), FOUR_COLOURS.suits):
         for one, other in itertools.combinations(colours, 2):
             assert np.linalg.norm(lab(one, kind) - lab(other, kind)) > 25, (one, other)
 
 
-def test_a_page_can_choose_the_colours():
-    env = crib_env.raw_env()
-    env.reset(seed=3)
-    table = see(env.games, None)
-    styled = str(draw_table(table, STYLED))
-    assert not re.search(r'(?:fill|stroke)="#(?!1f2a26)', styled)
-    variables = dict(re.findall(r"--([\w-]+):(#\w+);", style_variables(DARK)))
-    assert re.sub(r"var\(--([\w-]+)\)", lambda name: variables[name[1]], styled) == str(draw_table(table, DARK))
-
-
 def test_all_cards_differ():
-    faces = [card_face(card, LIGHT).split(">", 1)[1] for card in range(HIDDEN, N_CARDS)]
-    assert len(set(faces)) == N_CARDS + 1
+    faces = [draw_discard_game([(card + k) % N_CARDS for k in range(1, 5)], [], card) for card in range(N_CARDS)]
+    assert len({face.pixels()[50:200, 830:].tobytes() for face in faces}) == N_CARDS
     assert len({card_name(card) for card in range(N_CARDS)}) == N_CARDS

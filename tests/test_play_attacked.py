@@ -6,12 +6,10 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import asdict
 
 import pytest
@@ -20,11 +18,9 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from crib_env.evaluate.matches.game_records import read_records
-from crib_env.evaluate.play.imported import imported
 from crib_env.evaluate.play.levels import LEVELS
-from crib_env.evaluate.play.page import server
-from crib_env.evaluate.play.page.open_game import in_thread
-from crib_env.evaluate.play.saved_game import AGENT, FINISHED, PERSON, GameSoFar, SavedGame
+from crib_env.evaluate.play.saved_game import AGENT, FINISHED, PERSON, GameSoFar, SavedGame, imported
+from crib_env.evaluate.play.sitting import in_thread
 from tests.full_disk import full_disk
 from tests.helpers.page import served_page
 from tests.helpers.page_link import PageLink
@@ -254,23 +250,6 @@ def test_a_long_name_of_an_agent_is_refused_as_one(page, name):
     status, answer = page.ask("new", agent=name, **form)
     assert status == 400
     assert "aaa" in answer["error"] or "a/a" in answer["error"]
-
-
-def test_connections_that_never_read_give_their_places_back(page, monkeypatch):
-    monkeypatch.setattr(server, "PATIENCE", 0.5)
-    request = f"GET /{page.token}/style.css HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\n\r\n".encode()
-    with ExitStack() as stack:
-        for _ in range(server.MOST_CONNECTIONS):
-            one = stack.enter_context(socket.create_connection(("127.0.0.1", page.port), timeout=60))
-            one.sendall(request * 400)
-        for _ in range(100):
-            try:
-                assert page.ask("lobby")[0] == 200
-                break
-            except OSError:
-                threading.Event().wait(0.2)
-        else:
-            pytest.fail("all places are held")
 
 
 def test_games_begun_at_once_have_files_of_their_own(page):

@@ -21,7 +21,7 @@ pytest.importorskip("playwright")
 from crib_env import format_card, parse_cards
 from crib_env.evaluate.matches.game_records import read_records
 from crib_env.evaluate.play.saved_game import FINISHED, PERSON, SavedGame, read_game
-from crib_env.picture.cards import card_name
+from crib_env.picture.seen import card_name
 from tests.helpers.page import served_page
 from tests.helpers.tab import NEEDS_CHROMIUM, SIZES, WAITING, Tab, check_by_axe, chromium, goes_on, wrong_places
 

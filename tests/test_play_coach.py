@@ -10,7 +10,7 @@ import pytest
 
 from crib_env.engine import DISCARD, PLAY
 from crib_env.evaluate.play.coach import BLUNDER, Coach
-from crib_env.evaluate.play.replies import Sight
+from crib_env.evaluate.play.reasons import Sight
 from crib_env.evaluate.play.saved_game import AGENT, COACHING, PERSON, GameSoFar, SavedGame
 from crib_env.evaluate.skill.analysis.decisions import LEAST
 from crib_env.evaluate.skill.analysis.judges import ExpertJudge

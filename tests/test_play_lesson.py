@@ -13,9 +13,8 @@ pytest.importorskip("uvicorn")
 
 from crib_env import analyse_discard, format_card
 from crib_env.agents.choosing import six_dealt
-from crib_env.evaluate.play.casebook import casebook
-from crib_env.evaluate.play.lesson import NAME, OWN, POSITIONS, Lesson
-from crib_env.evaluate.play.page.views import moment_of
+from crib_env.evaluate.play.lesson import NAME, OWN, POSITIONS, Lesson, casebook
+from crib_env.evaluate.play.page.as_json import moment_of
 from crib_env.evaluate.play.progress import read_progress
 from crib_env.evaluate.play.saved_game import FINISHED, PERSON
 from crib_env.exact.discard_statistics import PLACES

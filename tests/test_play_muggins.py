@@ -13,14 +13,13 @@ from crib_env.agents.baselines import RandomAgent
 from crib_env.engine import WIN
 from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.evaluate.matches.muggins import HANDS, Hand, Missed
-from crib_env.evaluate.play.imported import imported
 from crib_env.evaluate.play.levels import LEVELS
-from crib_env.evaluate.play.saved_game import AGENT, PERSON, GameSoFar, SavedGame
-from crib_env.evaluate.play.show import Count
+from crib_env.evaluate.play.saved_game import AGENT, PERSON, Count, GameSoFar, SavedGame, imported
 from crib_env.evaluate.play.told_game import tell_game
 from crib_env.evaluate.play.words import tell_count
 from crib_env.evaluate.skill.analysis.decisions import RecordedGames
 from crib_env.evaluate.skill.luck.variates import LuckMeter
+from crib_env.values import typed
 from tests.helpers.reference import ReferenceGame
 from tests.helpers.refusals import refused
 
@@ -123,7 +122,7 @@ def test_a_game_goes_on_from_its_file_at_any_moment(tmp_path):
     game, rng, seen = begin(tmp_path, 3, scores=(60, 60)), np.random.default_rng(0), set()
     while not game.is_over:
         go_on(game, rng)
-        again = SavedGame(GameSoFar.of_json(json.loads(game.file.read_text())), RandomAgent(3), tmp_path / "x")
+        again = SavedGame(typed(json.loads(game.file.read_text()), GameSoFar), RandomAgent(3), tmp_path / "x")
         assert again.so_far == game.so_far
         np.testing.assert_array_equal(again.games["scores"], game.games["scores"])
         assert (again.show is None) == (game.show is None)
@@ -251,11 +250,6 @@ def test_what_is_missed_is_no_luck(record):
     assert meter.luck[0].any()
     np.testing.assert_array_equal(meter.luck[0], meter.luck[1])
     assert played.games["scores"][0].tolist() != played.games["scores"][1].tolist()
-
-
-def test_a_game_of_an_earlier_version_is_read(tmp_path):
-    content = {"agent": "random", "seed": 1, "first_dealer": 0, "scores": [0, 0], "cards": [], "counts": True}
-    assert GameSoFar.of_json(content).counting == "table"
 
 
 def test_a_game_as_text_says_what_was_missed(record):

@@ -17,7 +17,7 @@ from crib_env.evaluate.commands.play import play
 from crib_env.evaluate.matches.game_records import GameRecord, read_records
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.saved_game import AGENT, PERSON
-from crib_env.picture.cards import card_name
+from crib_env.picture.seen import card_name
 from tests.helpers.hidden_cards import cards_of
 from tests.helpers.page import served_page
 from tests.helpers.tab import NEEDS_CHROMIUM, Tab, check_by_axe, chromium, wrong_places

@@ -23,13 +23,12 @@ from crib_env.evaluate.commands.play import play
 from crib_env.evaluate.matches.game_records import read_records
 from crib_env.evaluate.play.coach import HOW
 from crib_env.evaluate.play.levels import LEVELS
-from crib_env.evaluate.play.page import server
 from crib_env.evaluate.play.page.games import OFFERED
 from crib_env.evaluate.play.page.server import LARGEST, page_files
 from crib_env.evaluate.play.page.warming import COLD, warmed_up
 from crib_env.evaluate.play.saved_game import AGENT, FINISHED, PERSON, GameSoFar, SavedGame
 from crib_env.evaluate.skill.analysis.judges import ExpertJudge
-from crib_env.picture.cards import card_name
+from crib_env.picture.seen import card_name
 from tests.helpers.hidden_cards import cards_of
 from tests.helpers.page import served_page
 from tests.helpers.refusals import refused
@@ -489,23 +488,6 @@ def test_a_body_that_breaks_off_leaves_no_traceback(page, no_traceback):
         assert page.ask("lobby")[0] == 200  # they have been read
     for _ in range(3):
         assert page.ask("lobby")[0] == 200
-
-
-@pytest.mark.parametrize(
-    "sent", [b"", b"GET / HTTP/1.1\r\nHo", b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n"]
-)
-def test_a_request_that_does_not_arrive_is_given_up(page, sent, monkeypatch, no_traceback):
-    monkeypatch.setattr(server, "PATIENCE", 0.05)
-    with connections(page, 1, sent) as (one,):
-        assert b"200" not in answer(one)  # the server has closed it
-
-
-def test_connections_beyond_a_limit_are_closed(page, no_traceback):
-    with connections(page, server.MOST_CONNECTIONS) as kept, connections(page, 5) as beyond:
-        assert [answer(one) for one in beyond] == [b""] * 5
-        kept[0].close()
-        kept[1].close()
-    assert page.ask("lobby")[0] == 200
 
 
 def test_a_game_that_goes_on_is_not_tried_again(page):

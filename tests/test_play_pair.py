@@ -13,7 +13,7 @@ pytest.importorskip("uvicorn")
 from crib_env import format_card
 from crib_env.engine import DISCARD
 from crib_env.evaluate.play.progress import read_progress
-from crib_env.picture.cards import card_name
+from crib_env.picture.seen import card_name
 from tests.helpers.hidden_cards import cards_of
 from tests.helpers.page import served_page
 

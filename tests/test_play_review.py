@@ -14,8 +14,7 @@ pytest.importorskip("uvicorn")
 from crib_env import parse_card, parse_cards
 from crib_env.cards import format_cards
 from crib_env.evaluate.matches.game_records import GameRecord
-from crib_env.evaluate.play.imported import imported
-from crib_env.evaluate.play.saved_game import AGENT, PERSON
+from crib_env.evaluate.play.saved_game import AGENT, PERSON, imported
 from tests.helpers.files_of_users import DOCS
 from tests.helpers.page import served_page
 from tests.helpers.reference import score_play, score_show

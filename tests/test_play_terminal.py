@@ -10,6 +10,7 @@ import select
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -109,7 +110,7 @@ def test_nothing_hidden_is_printed(folder, monkeypatch, capsys):
         return "1"
 
     monkeypatch.setattr("builtins.input", read)
-    play_in_terminal(game, ExpertJudge())
+    play_in_terminal(game, ExpertJudge(), folder / "games.jsonl")
     assert n_checked > 100
     assert game.is_over
 
@@ -201,7 +202,7 @@ def test_the_dealer_and_the_scores_are_chosen(folder, monkeypatch, capsys):
 )
 def test_a_file_that_is_no_game_is_refused_by_name(change, fault, tmp_path):
     path = tmp_path / "game.json"
-    content = {"agent": "random", "seed": 1, "first_dealer": 0, "scores": [0, 0], "cards": []}
+    content = asdict(GameSoFar("random", 1, 0, (0, 0), ()))
     path.write_text(json.dumps({**content, **change}))
     with pytest.raises(ValueError, match=rf"game\.json is not a game to go on with .*{fault}"):
         SavedGame.resume(path, None)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import io
 import pickle
-import re
 import sys
 
 import gymnasium
@@ -15,14 +13,8 @@ from gymnasium.error import DependencyNotInstalled
 
 import crib_env
 from crib_env import discard_game, parse_card, parse_cards, single_agent  # noqa: F401 -- they read FPS first
-from crib_env.aec import PLAYERS
 from crib_env.picture import rendering
-from crib_env.picture.cards import HIDDEN
-from crib_env.picture.colours import DARK, LIGHT
-from crib_env.picture.rendering import Window, to_pixels
-from crib_env.picture.seen import see
-from crib_env.picture.table import draw_discard_game, draw_table
-from tests.helpers.aec_play import is_over
+from crib_env.picture.rendering import Window
 from tests.helpers.refusals import refused
 
 IDS = {
@@ -48,47 +40,6 @@ def test_an_rgb_array_shows_the_position(env_id, shape):
     np.testing.assert_array_equal(env.render(), first)
     env.step(int(info["action_mask"].argmax()))
     assert (env.render() != first).any()
-
-
-def drawn_whole(drawing, width):
-    """The pixels as resvg draws the whole SVG at once."""
-    resvg, image = pytest.importorskip("resvg_py"), pytest.importorskip("PIL.Image")
-    png = resvg.svg_to_bytes(svg_string=str(drawing), width=width, skip_system_fonts=True)
-    return np.array(image.open(io.BytesIO(bytes(png))).convert("RGB"))
-
-
-@pytest.mark.parametrize("width", [960, 640, 641, 300])
-def test_a_composed_frame_looks_like_the_picture_drawn_whole(width):
-    """In the discards, in the play with pale cards, and in the show; and the discard game."""
-    drawings = [draw_discard_game(*map(parse_cards, ("5H 5C 5S JD", "2C 9S")), parse_card("5D"))]
-    env = crib_env.raw_env()
-    env.reset(seed=7)
-    cards = 0
-    while not is_over(env):
-        if cards in (0, 7, 9):
-            drawings.append(draw_table(see(env.games, None), DARK if cards == 7 else LIGHT))
-        env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
-        cards += 1
-    end = see(env.games, 0)
-    assert end.counted
-    drawings.append(draw_table(end))
-    for drawing in drawings:
-        composed, whole = to_pixels(drawing, width), drawn_whole(drawing, width)
-        assert composed.shape == whole.shape == (-(-width * drawing.height // drawing.width), width, 3)
-        assert np.abs(composed.astype(int) - whole).mean() < 0.15
-        moved = drawing._replace(parts=tuple(part._replace(x=part.x + 3) for part in drawing.parts))
-        assert np.abs(to_pixels(moved, width).astype(int) - whole).mean() > 0.5
-
-
-def test_a_frame_draws_anew_only_what_it_has_not_drawn_before(monkeypatch):
-    """A card that moves is copied."""
-    hand = parse_cards("5H 5C 5S JD 2C 9S")
-    to_pixels(draw_discard_game(hand, [], HIDDEN))
-    anew = []
-    monkeypatch.setattr(rendering, "_drawn", lambda svg, width=None: anew.append(svg) or np.zeros((1, 1, 4), np.uint8))
-    to_pixels(draw_discard_game(hand[1:], hand[:1], HIDDEN))
-    assert re.findall('data-card="(..)"', "".join(anew)) == ["5H"]  # no longer of class legal
-    assert len(anew) == 4  # it, what is left to discard, and the label of the discards
 
 
 def test_the_vector_environment_of_gymnasium_draws_every_game():
@@ -131,7 +82,7 @@ def test_a_window_opens_shows_the_pixels_and_closes():
     env.reset(seed=5)
     assert pygame.display.get_surface().get_size() == (960, 720)
     screen = pygame.surfarray.array3d(pygame.display.get_surface()).swapaxes(0, 1)
-    np.testing.assert_array_equal(screen, to_pixels(draw_table(see(env.games, PLAYERS.index(env.agent_selection)))))
+    np.testing.assert_array_equal(screen, np.asarray(env.picture(env.agent_selection)))
     assert env.render() is None
     env.close()
     assert pygame.display.get_surface() is None
@@ -156,12 +107,9 @@ def test_without_a_display_the_error_names_what_works(monkeypatch):
         env.reset(seed=6)
 
 
-@pytest.mark.parametrize(
-    ("mode", "missing"), [("rgb_array", "resvg_py"), ("rgb_array", "PIL"), ("human", "resvg_py"), ("human", "pygame")]
-)
+@pytest.mark.parametrize(("mode", "missing"), [("rgb_array", "PIL"), ("human", "PIL"), ("human", "pygame")])
 def test_a_missing_package_is_an_error_that_names_the_extra(mode, missing, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
-    rendering._background.cache_clear()
     env = crib_env.env(render_mode=mode)
     show = env.reset
     if mode == "rgb_array":
@@ -171,13 +119,14 @@ def test_a_missing_package_is_an_error_that_names_the_extra(mode, missing, monke
         show()
 
 
-def test_svg_and_text_need_no_extra(monkeypatch):
-    for name in ("resvg_py", "PIL", "pygame"):
+def test_text_needs_no_extra(monkeypatch):
+    for name in ("PIL", "pygame"):
         monkeypatch.setitem(sys.modules, name, None)
     env = crib_env.env(render_mode="ansi")
     env.reset(seed=8)
     assert env.render().startswith("player_")
-    assert env.picture().startswith("<svg")
+    with refused("'render'", error=DependencyNotInstalled):
+        env.picture()
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["copy", "pickle"])

@@ -81,7 +81,7 @@ def test_the_games_of_stable_baselines3s_own_loop(options):
 @pytest.mark.parametrize("env_id", IDS)
 def test_make_vec_env_takes_the_ids(env_id, monkeypatch):
     """It asks for ``render_mode="rgb_array"``, which needs the extra only when it is drawn."""
-    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    monkeypatch.setitem(sys.modules, "PIL", None)
     envs = make_vec_env(env_id, 4, seed=0)
     assert isinstance(envs.observation_space, gymnasium.spaces.Dict)
     observation = envs.reset()

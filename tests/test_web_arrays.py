@@ -75,14 +75,6 @@ def test_the_same_as_numpy(case):
         np.testing.assert_allclose(one.tolist() if hasattr(one, "tolist") else one, other, rtol=1e-12)
 
 
-def test_a_file_is_read(tmp_path):
-    np.savez(tmp_path / "some.npz", text="careful", numbers=np.arange(6.0).reshape(2, 3), small=np.int8([1, 2]))
-    with arrays.load(tmp_path / "some.npz") as found:
-        assert str(found["text"]) == "careful"
-        assert found["numbers"].tolist() == [[0, 1, 2], [3, 4, 5]]
-        assert found["small"].dtype.name == "int8"
-
-
 def test_what_does_not_fit_is_refused():
     array = arrays.zeros((2, 3))
     for key in (2, (0, 3), ([0, 5],)):

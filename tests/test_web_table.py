@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from crib_env.evaluate.play.web.opponents import PLAYING
+from crib_env.evaluate.play.web import PLAYING
 from tests.helpers import web_positions
 from tests.helpers.web_table import NEEDS_SITE, SITE, SOURCE, TableHere, check_same, play_both, same, web_table
 

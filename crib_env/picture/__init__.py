@@ -1,1 +1,1 @@
-"""Pictures of the game: the table as SVG, as text and in pixels. The SVG needs nothing but this package."""
+"""Pictures of the game: the table as text, in pixels and in a window."""

@@ -1,95 +1,447 @@
-"""A drawing as SVG: a background, and parts that lie on it, each in a box of its own.
+"""The table in pixels, drawn by Pillow: board, hands, crib, starter, the cards laid with their counts, and the last
+points; and the smaller table of the discard game.
 
-Everything, including letters, is drawn with paths, so it looks the same everywhere and needs no font.
+Pillow is imported when it is first needed. Colour-blind people too can tell the two sides and the four suits apart
+(Okabe and Ito's colours, 2008). No information is given by colour alone.
 """
 
 from __future__ import annotations
 
-from html import escape
-from typing import NamedTuple
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from math import ceil
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crib_env.picture.colours import Palette
-from crib_env.picture.letters import fitted, short, strokes, width_of
+import numpy as np
+from gymnasium.error import DependencyNotInstalled
 
+from crib_env.cards import RANKS
+from crib_env.distribution import missing
+from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
+from crib_env.picture.seen import HIDDEN, Counted, Laid, Side, Table, by_rank
+from crib_env.scoring import ShowItem, explain_show
 
-class Part(NamedTuple):
-    """A part of a drawing. As text, it is an SVG group at its place."""
-
-    svg: str  # what it draws, within its box, whose upper left corner is (0, 0)
-    x: float
-    y: float
-    width: float
-    height: float
-    opacity: float = 1
-    uses: str = ""  # a definition that ``svg`` refers to
-
-    def __str__(self) -> str:
-        pale = "" if self.opacity == 1 else f' opacity="{self.opacity}"'
-        return f'<g transform="translate({short(self.x)} {short(self.y)})"{pale}>{self.svg}</g>'
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 
-class Drawing(NamedTuple):
-    """A picture from back to front. As text, it is a whole SVG file."""
+class Palette(NamedTuple):
+    """A colour, as ``#rrggbb``, for each thing on the table."""
 
-    title: str  # for screen readers
-    width: int
-    height: int
-    background: str  # SVG that fills the picture; pictures of the same kind share it
-    parts: tuple[Part, ...]
+    felt: str
+    plate: str
+    ink: str
+    faint: str
+    seat_0: str
+    seat_1: str
+    wood: str
+    lane_0: str
+    lane_1: str
+    hole: str
+    peg_edge: str
+    card: str
+    card_edge: str
+    back: str
+    back_line: str
+    lit: str
+    clubs: str
+    diamonds: str
+    hearts: str
+    spades: str
 
-    def __str__(self) -> str:
-        uses = dict.fromkeys(part.uses for part in self.parts)
-        drawn = "".join(map(str, self.parts))
-        return (
-            f"{svg_start(self.width, self.height)}<title>{escape(self.title)}</title><defs>{''.join(uses)}</defs>"
-            f"{self.background}{drawn}</svg>"
+    @property
+    def suits(self) -> tuple[str, str, str, str]:
+        """The colours of the suits 0 … 3."""
+        return self.clubs, self.diamonds, self.hearts, self.spades
+
+    @property
+    def seats(self) -> tuple[str, str]:
+        """The colours of the two players."""
+        return self.seat_0, self.seat_1
+
+    @property
+    def lanes(self) -> tuple[str, str]:
+        """The colours of their lanes on the board."""
+        return self.lane_0, self.lane_1
+
+
+_BLACK, _RED = "#1b1b1f", "#cc2200"
+
+LIGHT = Palette(
+    felt="#cde3d5",
+    plate="#f4faf6",
+    ink="#1f2a26",
+    faint="#52635a",
+    seat_0="#0068a8",
+    seat_1="#b85c00",
+    wood="#bd8d58",
+    lane_0="#b3cbdc",
+    lane_1="#f3cf94",
+    hole="#5b3d20",
+    peg_edge="#ffffff",
+    card="#ffffff",
+    card_edge="#7f9088",
+    back="#3d5a80",
+    back_line="#8fa9c9",
+    lit="#ffcb2e",
+    clubs=_BLACK,
+    diamonds=_RED,
+    hearts=_RED,
+    spades=_BLACK,
+)
+
+WIDTH, HEIGHT = 960, 720
+_FINE = 4  # how much larger shapes are drawn
+_CLEAR = "#0000"
+_CAPITAL = 0.72  # height of a capital letter of Pillow's own font, where its size is 1
+_CARD_WIDTH, _CARD_HEIGHT = 84, 118
+_LEFT, _RIGHT = 20, 940
+_ABOVE, _BELOW = 194, 530  # the rows of the two hands
+_HAND = 226
+_LAID = (334, 360)  # cards of the play, of the seat above and of the seat below
+_LAID_STEP = 76
+_MIDDLE = 406
+_STARTER = (_RIGHT - _CARD_WIDTH - 6, 347)
+# Circles (x, y, radius) and a polygon of each suit, on a square of ten by ten.
+_STEM = ((4.6, 5), (5.4, 5), (5.7, 8), (7, 9.9), (3, 9.9), (4.3, 8))
+_SUITS: tuple[tuple[tuple[tuple[float, float, float], ...], tuple[tuple[float, float], ...]], ...] = (
+    (((5, 2.6, 2.4), (2.5, 6, 2.4), (7.5, 6, 2.4)), _STEM),
+    ((), ((5, -0.2), (9, 5), (5, 10.2), (1, 5))),
+    (((2.75, 3, 2.6), (7.25, 3, 2.6)), ((0.6, 4.4), (2.75, 2.5), (7.25, 2.5), (9.4, 4.4), (5, 9.9))),
+    (((2.8, 6.1, 2.4), (7.2, 6.1, 2.4)), ((0.9, 4.7), (5, 0), (9.1, 4.7), (5.4, 6), *_STEM[2:5], (4.6, 6))),
+)
+
+
+BOARD = (20, 16, 920, 162)
+"""The left upper corner of the board, its width and height."""
+# The track runs to the right, back and to the right again: three rows of forty holes.
+ROWS = (47, 97, 147)
+LANE = 10
+"""From the middle of a row to a lane."""
+ENDS_OF_ROWS = (76, 884)
+"""Where the track turns, left and right."""
+START = (62, 42)
+"""The two starting holes."""
+END = (908, ROWS[2])
+"""The last hole."""
+_FIRST, _LAST = 96, 864  # holes at the ends of a row
+_STEP, _GROUP_GAP = 17.5, 12.2
+
+
+def hole_at(hole: int, is_below: bool) -> tuple[float, float]:
+    """The position (x, y) of a hole: 1 to 120, 121 the last, 0 and -1 the two starting holes."""
+    if hole >= WIN:
+        return END
+    if hole <= 0:
+        return START[-hole], ROWS[0] + (LANE if is_below else -LANE)
+    row, k = divmod(hole - 1, 40)
+    along = k * _STEP + k // 5 * _GROUP_GAP
+    # The outer lane stays outside in each turn, so the lanes change sides.
+    is_lower = is_below == (row != 1)
+    return (_LAST - along if row == 1 else _FIRST + along), ROWS[row] + (LANE if is_lower else -LANE)
+
+
+class Sheet:
+    """A picture that is being drawn. Shapes are drawn larger and reduced, so that their edges are smooth, and kept.
+
+    Args:
+        width, height: of the picture.
+        colour: of the ground, as Pillow writes it; ``"#0000"`` for none.
+        scale: 1; larger for a shape.
+
+    Raises:
+        DependencyNotInstalled: Pillow is not installed.
+    """
+
+    def __init__(self, width: float, height: float, colour: str, scale: int = 1) -> None:
+        try:
+            from PIL import Image as images
+            from PIL import ImageDraw
+        except ImportError as error:
+            raise DependencyNotInstalled(missing("a picture", error)) from None
+        mode, self._scale = "RGBA" if colour == _CLEAR else "RGB", scale
+        self.image: Image = images.new(mode, (scale * ceil(width), scale * ceil(height)), colour)
+        self._draw: Any = ImageDraw.Draw(self.image)
+
+    def paste(self, image: Image, x: float = 0, y: float = 0, opacity: float = 1) -> None:
+        """An image with its upper left corner at (x, y)."""
+        mask = image.getchannel("A") if image.mode == "RGBA" else None
+        if mask and opacity < 1:
+            mask = mask.point(lambda value: int(opacity * value))
+        self.image.paste(image, (round(x), round(y)), mask)
+
+    def box(self, x: float, y: float, width: float, height: float, radius: float, fill: str, edge: str = "") -> None:
+        """A rectangle with round corners; an edge is within it."""
+        if self._scale == 1:
+            self.paste(_box(width, height, radius, fill, edge), x, y)
+            return
+        corners = self._scaled((x, y), (x + width, y + height))
+        thick = 2 * self._scale if edge else 0
+        self._draw.rounded_rectangle(corners, self._scale * radius, fill, edge or None, thick)
+
+    def circle(self, x: float, y: float, radius: float, fill: str, edge: str = "") -> None:
+        """A circle; an edge is within it."""
+        self.box(x - radius, y - radius, 2 * radius, 2 * radius, radius, fill, edge)
+
+    def suit(self, suit: int, x: float, y: float, size: float, colour: str) -> None:
+        """A suit centred at (x, y)."""
+        left, top, unit = x - size / 2, y - size / 2, size / 10
+        if self._scale == 1:
+            self.paste(_suit(suit, size, colour), left, top)
+            return
+        circles, polygon = _SUITS[suit]
+        for across, down, radius in circles:
+            self.circle(left + across * unit, top + down * unit, radius * unit, colour)
+        self._draw.polygon(
+            self._scaled(*((left + across * unit, top + down * unit) for across, down in polygon)), colour
         )
 
+    def line(self, first: tuple[float, float], last: tuple[float, float], width: float, colour: str) -> None:
+        """A straight line."""
+        self._draw.line(self._scaled(first, last), colour, round(self._scale * width))
 
-def svg_start(width: int, height: int) -> str:
-    """The opening tag of a picture of this size."""
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        'stroke-linecap="round" stroke-linejoin="round">'
-    )
+    def turn(self, x: float, y: float, radius: float, start: float, width: float, colour: str) -> None:
+        """Half of a ring whose middle line has a radius, clockwise from an angle."""
+        outer = radius + width / 2
+        corners = self._scaled((x - outer, y - outer), (x + outer, y + outer))
+        self._draw.arc(corners, start, start + 180, colour, round(self._scale * width))
+
+    def text(
+        self, text: str, x: float, y: float, height: float, colour: str, anchor: str = "mid", width: float = 1e9
+    ) -> None:
+        """A line of text.
+
+        Args:
+            text: at most two fifths smaller, and then shortened with two dots, to fit into the width.
+            x: of its ``anchor``: ``"left"`` or ``"mid"``.
+            y, height: of its capitals.
+            colour: as Pillow writes it.
+            anchor, width: see above.
+        """
+        text, height, width = text.replace("\n", " "), self._scale * height, self._scale * width
+        small = height * min(1.0, max(width / max(_font(height).getlength(text), 1e-9), 0.6))
+        font = _font(small)
+        if font.getlength(text) > 1.02 * width:
+            while text and font.getlength(f"{text}..") > width:
+                text = text[:-1]
+            text += ".."
+        mask = _words(text, small)
+        left = self._scale * x - (mask.width / 2 if anchor == "mid" else 0)
+        top = self._scale * y + (height + small) / 2 - mask.height / 2
+        self.image.paste(colour, (round(left), round(top)), mask)
+
+    def pill(self, text: str, x: float, y: float, fill: str = LIGHT.plate) -> None:
+        """A label, centred at (x, y)."""
+        width = round(_font(12).getlength(text)) + 20
+        self.box(x - width / 2, y - 12, width, 24, 12, fill, LIGHT.faint)
+        self.text(text, x, y - 6, 12, LIGHT.ink)
+
+    def reduced(self) -> Image:
+        """The picture in its size."""
+        return self.image.reduce(self._scale)
+
+    def pixels(self) -> np.ndarray:
+        """(height, width, 3) uint8: red, green, blue."""
+        return np.asarray(self.image)
+
+    def _scaled(self, *points: tuple[float, float]) -> list[float]:
+        return [self._scale * value for point in points for value in point]
 
 
-def draw_felt(width: int, height: int, palette: Palette) -> str:
-    """The cloth under everything."""
-    return f'<rect class="felt" width="{width}" height="{height}" fill="{palette.felt}"/>'
+@cache
+def _font(height: float) -> Any:
+    """Pillow's own font, with capitals of a height."""
+    from PIL import ImageFont
+
+    return ImageFont.load_default(height / _CAPITAL)
 
 
-def draw_box(
-    x: float, y: float, width: float, height: float, radius: float, fill: str, edge: str = "", thick: float = 0
-) -> Part:
-    """A rectangle with round corners; its edge, if it has one, is half outside."""
-    line = f' stroke="{edge}" stroke-width="{thick}"' if edge else ""
-    svg = (
-        f'<rect x="{thick / 2:g}" y="{thick / 2:g}" width="{short(width)}" height="{short(height)}" rx="{radius}" '
-        f'fill="{fill}"{line}/>'
-    )
-    return Part(svg, x - thick / 2, y - thick / 2, width + thick, height + thick)
+@lru_cache(maxsize=512)
+def _words(text: str, height: float) -> Image:
+    """A line of text as a mask, whose base line is in the middle."""
+    sheet, font = Sheet(_font(height).getlength(text) + 1, 4 * height, _CLEAR), _font(height)
+    sheet._draw.text((0, 2 * height), text, "#ffff", font, anchor="ls")
+    return sheet.image.getchannel("A")
 
 
-def draw_text(
-    text: str, x: float, y: float, height: float, colour: str, anchor: str, width: float, weight: float = 0.13
-) -> Part:
-    """A text whose top is at y, scaled to fit into a width; ``weight`` is that of strokes for a height of 1."""
-    text, smaller = fitted(text, height, width)
-    y, height = y + (height - smaller) / 2, smaller
-    wide = width_of(text, height)
-    x -= {"start": 0, "middle": 0.5, "end": 1}[anchor] * wide
-    margin = height / 4  # for the strokes' round ends, and for letters that reach below the line
-    path = strokes(text, margin, margin, height)
-    svg = f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{short(height * weight)}"/>'
-    return Part(svg, x - margin, y - margin, wide + 2 * margin, height + 2 * margin)
+@cache
+def _box(width: float, height: float, radius: float, fill: str, edge: str) -> Image:
+    sheet = Sheet(width + 1, height + 1, _CLEAR, _FINE)
+    sheet.box(0, 0, width, height, radius, fill, edge)
+    return sheet.reduced()
 
 
-def draw_pill(text: str, x: float, y: float, palette: Palette, fill: str | None = None) -> list[Part]:
-    """A label, centred at (x, y)."""
-    width = width_of(text, 13) + 20
-    ink = palette.ink if fill is None else "#1f2a26"
-    return [
-        draw_box(x - width / 2, y - 12, width, 24, 12, fill or palette.plate, palette.faint, 1.5),
-        draw_text(text, x, y - 6.5, 13, ink, "middle", width, weight=0.16),
-    ]
+@cache
+def _suit(suit: int, size: float, colour: str) -> Image:
+    sheet = Sheet(size + 1, size + 1, _CLEAR, _FINE)
+    sheet.suit(suit, size / 2, size / 2, size, colour)
+    return sheet.reduced()
+
+
+@cache
+def _card(card: int) -> Image:
+    sheet = Sheet(_CARD_WIDTH, _CARD_HEIGHT, _CLEAR, _FINE)
+    sheet.box(0, 0, _CARD_WIDTH - 1, _CARD_HEIGHT - 1, 9, LIGHT.card, LIGHT.card_edge)
+    if card == HIDDEN:
+        sheet.box(7, 7, _CARD_WIDTH - 15, _CARD_HEIGHT - 15, 5, LIGHT.back)
+        for x in range(18, _CARD_WIDTH - 12, 16):
+            for y in range(23, _CARD_HEIGHT - 12, 18):
+                sheet.suit(1, x, y, 14, LIGHT.back_line)
+    else:
+        suit, colour = card // 13, LIGHT.suits[card // 13]
+        sheet.text(rank_text(card), 26, 14, 34, colour, width=40)
+        sheet.suit(suit, 26, 67, 22, colour)
+        sheet.suit(suit, 57, 90, 41, colour)
+    return sheet.reduced()
+
+
+def rank_text(card: int) -> str:
+    """The rank as it stands on the card: A, 2 … 10, J, Q, K."""
+    return "10" if card % 13 == 9 else RANKS[card % 13]
+
+
+def draw_table(table: Table) -> Sheet:
+    """The table as a picture of 960 by 720."""
+    sheet = Sheet(WIDTH, HEIGHT, LIGHT.felt)
+    sheet.paste(_board(table.below))
+    for seat in (1 - table.below, table.below):
+        side, colour = table.sides[seat], LIGHT.seats[seat]
+        for hole, radius in ((side.rear_peg if side.score else -1, 8), (side.score, 10)):
+            sheet.circle(*hole_at(hole, seat == table.below), radius, colour, LIGHT.peg_edge)
+        _draw_row(sheet, table, seat, _BELOW if seat == table.below else _ABOVE)
+    if table.counted:
+        _draw_show(sheet, table.counted)
+    elif table.count is not None:
+        _draw_play(sheet, table.laid, table, table.count)
+    if table.starter is not None:
+        _draw_starter(sheet, table.starter, *_STARTER, table.counted is not None)
+    sheet.text(table.caption, WIDTH / 2, 669, 20, LIGHT.ink, width=_RIGHT - _LEFT)
+    return sheet
+
+
+@cache
+def _board(below: int) -> Image:
+    """The felt and the board without pegs."""
+    sheet = Sheet(WIDTH, BOARD[1] + BOARD[3] + 1, LIGHT.felt, _FINE)
+    sheet.box(*BOARD, 20, LIGHT.wood)
+    left, right = ENDS_OF_ROWS
+    for is_below in (False, True):
+        colour = LIGHT.lanes[below if is_below else 1 - below]
+        first, second, third = (hole_at(hole, is_below)[1] for hole in (1, 41, 81))
+        for y, from_x, to_x in ((first, START[1] - 4, right), (second, left, right), (third, left, right)):
+            sheet.line((from_x, y), (to_x, y), 17, colour)
+        sheet.turn(right, (first + second) / 2, (second - first) / 2, -90, 17, colour)
+        sheet.turn(left, (second + third) / 2, (third - second) / 2, 90, 17, colour)
+        for hole in range(-1, WIN):
+            sheet.circle(*hole_at(hole, is_below), 3.2, LIGHT.hole)
+    sheet.circle(*END, 13, LIGHT.lit)
+    sheet.circle(*END, 5, LIGHT.hole)
+    for hole in range(10, WIN, 10):
+        sheet.text(str(hole), hole_at(hole, True)[0], ROWS[(hole - 1) // 40] + 2 * LANE + 1, 8, LIGHT.hole)
+    for score in (DOUBLE_SKUNK, SKUNK):
+        x, y = (hole_at(score, True)[0] + hole_at(score + 1, True)[0]) / 2, ROWS[score // 40]
+        sheet.line((x, y - 18), (x, y + 18), 3, LIGHT.hole)
+    return sheet.reduced()
+
+
+def _draw_row(sheet: Sheet, table: Table, seat: int, y: float) -> None:
+    """A player's name plate and hand, and the dealer's crib."""
+    side, counted = table.sides[seat], table.counted
+    step = 86 if len(side.hand) > 4 else 92
+    _draw_plate(sheet, side, y, LIGHT.seats[seat])
+    if counted and counted.seat == seat and counted.kind != "crib":
+        _light(sheet, _HAND, y, step * (len(side.hand) - 1) + _CARD_WIDTH)
+    for k, card in enumerate(side.hand):
+        sheet.paste(_card(card), _HAND + step * k, y, 0.5 if side.legal and card not in side.legal else 1)
+    if side.is_dealer and table.crib:
+        step = 34 if len(side.hand) > 4 else 76
+        x = _RIGHT - _CARD_WIDTH - step * (len(table.crib) - 1)
+        if counted and counted.kind == "crib":
+            _light(sheet, x, y, _RIGHT - x)
+        for k, card in enumerate(table.crib):
+            sheet.paste(_card(card), x + step * k, y)
+        sheet.pill("CRIB", (x + _RIGHT) / 2, y + _CARD_HEIGHT - 6)
+
+
+def _draw_plate(sheet: Sheet, side: Side, y: float, colour: str) -> None:
+    if side.acts:
+        sheet.box(_LEFT - 3, y - 3, 192, _CARD_HEIGHT + 6, 14, LIGHT.lit)
+    sheet.box(_LEFT, y, 186, _CARD_HEIGHT, 12, LIGHT.plate)
+    sheet.box(_LEFT + 9, y + 13, 10, _CARD_HEIGHT - 26, 5, colour)
+    sheet.text(side.name, _LEFT + 34, y + 16, 17, LIGHT.ink, "left", 142)
+    sheet.text(str(side.score), _LEFT + 34, y + 45, 41, LIGHT.ink, "left", 142)
+    if side.is_dealer:
+        sheet.pill("DEALER", _LEFT + 137, y + 102)
+    if side.says_go:
+        sheet.pill("GO", _LEFT + 154, y + 66, LIGHT.lit)
+
+
+def _draw_play(sheet: Sheet, laid: Sequence[Laid], table: Table, count: int) -> None:
+    """The cards laid, in order, each on its player's side, with the count under it; and the current count."""
+    for k, card in enumerate(laid):
+        x, y = _HAND + _LAID_STEP * k, _LAID[card.seat == table.below]
+        said = f"{card.count} +{card.points}" if card.points else str(card.count)
+        sheet.paste(_card(card.card), x, y, 0.45 if card.is_past else 1)
+        colour = LIGHT.faint if card.is_past else LIGHT.seats[card.seat]
+        sheet.text(said, x + _CARD_WIDTH / 2 - 4, 487, 17, colour, width=_LAID_STEP)
+    sheet.text("COUNT", 113, _MIDDLE - 42, 14, LIGHT.faint)
+    sheet.text(str(count), 113, _MIDDLE - 14, 52, LIGHT.ink)
+
+
+def _draw_show(sheet: Sheet, counted: Counted) -> None:
+    """The combinations and points of a hand or crib in the show."""
+    sheet.text(counted.kind.upper(), 113, _MIDDLE - 42, 14, LIGHT.faint, width=170)
+    sheet.text(str(counted.points), 113, _MIDDLE - 14, 52, LIGHT.seats[counted.seat])
+    _draw_items(sheet, counted.items, _HAND, 335)
+
+
+def _draw_items(sheet: Sheet, items: Sequence[ShowItem], x: float, y: float) -> None:
+    """The combinations of a hand, six to a column."""
+    if not items:
+        sheet.text("nothing", x, y, 17, LIGHT.ink, "left")
+    for k, item in enumerate(items):
+        left, top = x + 330 * (k // 6), y + 29 * (k % 6)
+        for card in item.cards:
+            colour = LIGHT.suits[card // 13]
+            sheet.box(left, top, 39, 26, 5, LIGHT.card)
+            sheet.text(rank_text(card), left + 12, top + 6, 14, colour, width=20)
+            sheet.suit(card // 13, left + 29, top + 13, 13, colour)
+            left += 42
+        sheet.text(f"{item.kind} +{item.points}", left + 8, top + 6, 14, LIGHT.ink, "left", 170)
+
+
+def _draw_starter(sheet: Sheet, starter: int, x: float, y: float, is_lit: bool) -> None:
+    """The deck with the starter or a card back on top."""
+    if is_lit:
+        _light(sheet, x, y, _CARD_WIDTH)
+    for d in (6, 3):
+        sheet.box(x + d, y + d, _CARD_WIDTH, _CARD_HEIGHT, 9, LIGHT.card, LIGHT.card_edge)
+    sheet.paste(_card(starter), x, y)
+    sheet.pill("STARTER", x + _CARD_WIDTH / 2, y + _CARD_HEIGHT + 2)
+
+
+def _light(sheet: Sheet, x: float, y: float, width: float) -> None:
+    """A bright frame that makes the cards on it stand out."""
+    sheet.box(x - 6, y - 6, width + 12, _CARD_HEIGHT + 12, 14, LIGHT.lit)
+
+
+def draw_discard_game(hand: Sequence[int], discards: Sequence[int], starter: int) -> Sheet:
+    """The game as a picture of 960 by 440; ``starter`` is ``HIDDEN`` until it is cut."""
+    (hand, discards), left, right, top, step = map(by_rank, (hand, discards)), 40, 926, 260, 90
+    sheet = Sheet(WIDTH, 440, LIGHT.felt)
+    if starter == HIDDEN:
+        said = f"discard {len(hand) - 4} of {len(hand)} cards" if len(hand) > 4 else "the episode is over"
+    else:
+        items = explain_show(hand, starter)
+        said = f"{sum(item.points for item in items)} points"
+        _draw_items(sheet, items, left, 60)
+        _light(sheet, left, top, 3 * step + _CARD_WIDTH)
+    sheet.text(said, left, 20, 22, LIGHT.ink, "left", 600)
+    _draw_starter(sheet, starter, right - _CARD_WIDTH, 60, starter != HIDDEN)
+    x = right - _CARD_WIDTH - step * (len(discards) - 1)
+    for cards, start in ((hand, left), (discards, x)):
+        for k, card in enumerate(cards):
+            sheet.paste(_card(card), start + step * k, top)
+    if discards:
+        sheet.pill("DISCARDED", (x + right) / 2, top + _CARD_HEIGHT - 6)
+    return sheet

@@ -1,76 +1,20 @@
 """``render()`` of the environments in every mode: as text, in pixels and in a window.
 
-A picture in pixels is composed of parts, each of which resvg draws only once. Pixels and the window need the packages
-of the extra ``render``.
+Pixels and the window need the packages of the extra ``render``.
 """
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Callable
-from functools import lru_cache
-from math import ceil, floor
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from gymnasium.error import DependencyNotInstalled
 
 from crib_env.distribution import missing
 from crib_env.options import RENDER_MODES
-from crib_env.picture.drawing import Drawing, svg_start
-
-
-def to_pixels(drawing: Drawing, width: int | None = None) -> np.ndarray:
-    """A drawing as (height, width, 3) uint8: red, green, blue; in its own size or with this width.
-
-    Raises:
-        DependencyNotInstalled: resvg-py or Pillow is not installed.
-    """
-    canvas = _background(str(drawing._replace(title="", parts=())), width).copy()
-    down, across = canvas.shape[0] / drawing.height, canvas.shape[1] / drawing.width  # pixels a unit
-    for part in drawing.parts:
-        top, left = floor(part.y * down), floor(part.x * across)
-        tall, wide = ceil((part.y + part.height) * down) - top, ceil((part.x + part.width) * across) - left
-        shifted = part._replace(x=part.x - left / across, y=part.y - top / down)
-        scaled = f'<g transform="scale({across} {down})">{shifted}</g>'
-        layer = _layer(f"{svg_start(wide, tall)}<defs>{part.uses}</defs>{scaled}</svg>")
-        box = canvas[top : top + tall, left : left + wide]
-        tall, wide, _ = box.shape  # less where the part reaches beyond the picture
-        box[:] = (box * layer.transparency[:tall, :wide] + layer.colour[:tall, :wide]) // 255
-    return canvas
-
-
-class _Layer(NamedTuple):
-    """A part in pixels, to be laid over others: ``(below * transparency + colour) // 255``, rounded."""
-
-    colour: np.ndarray  # (height, width, 3) uint16, times opacity (0 … 255), and a half to round
-    transparency: np.ndarray  # (height, width, 1) uint16: 255 where nothing is drawn
-
-
-@lru_cache(maxsize=512)
-def _layer(svg: str) -> _Layer:
-    pixels = _drawn(svg).astype(np.uint16)
-    opacity = pixels[..., 3:]
-    return _Layer(pixels[..., :3] * opacity + 127, 255 - opacity)
-
-
-@lru_cache(maxsize=8)
-def _background(svg: str, width: int | None) -> np.ndarray:
-    return np.ascontiguousarray(_drawn(svg, width)[..., :3])
-
-
-def _drawn(svg: str, width: int | None = None) -> np.ndarray:
-    """(height, width, 4) uint8: red, green, blue, opacity."""
-    try:
-        import resvg_py
-        from PIL import Image
-    except ImportError as error:
-        raise DependencyNotInstalled(missing("a picture in pixels", error)) from None
-    # Our pictures contain no text elements, and looking for system fonts takes longer than drawing.
-    png = resvg_py.svg_to_bytes(svg_string=svg, width=width, skip_system_fonts=True)
-    return np.asarray(Image.open(io.BytesIO(bytes(png))).convert("RGBA"))
-
+from crib_env.picture.drawing import Sheet
 
 FPS = 2  # decisions a second that a person can follow
 
@@ -82,7 +26,7 @@ class Renderer:
         self._mode = mode
         self._window = Window(FPS)
 
-    def render(self, text: Callable[[], str], drawing: Callable[[], Drawing]) -> str | np.ndarray | None:
+    def render(self, text: Callable[[], str], drawing: Callable[[], Sheet]) -> str | np.ndarray | None:
         """``"ansi"``: the text. ``"rgb_array"``: (height, width, 3) uint8. ``"human"``: shows the picture in a window.
 
         Raises:
@@ -97,7 +41,7 @@ class Renderer:
             )
         if self._mode == "ansi":
             return text()
-        pixels = to_pixels(drawing())
+        pixels = drawing().pixels()
         if self._mode == "rgb_array":
             return pixels
         self._window.show(pixels)

@@ -26,11 +26,19 @@ from crib_env.engine import (
     peg,
 )
 from crib_env.kernels import kernel
-from crib_env.picture.cards import HIDDEN
 from crib_env.scoring import COUNT_LIMIT, ShowItem, card_value, explain_show, score_play
 from crib_env.views import PlayerViews, views_of
 
 NAMES = ("player_0", "player_1")
+HIDDEN = -1
+"""A card that lies face down."""
+_RANK_NAMES = ("ace", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack", "queen", "king")
+_SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
+
+
+def card_name(card: int) -> str:
+    """A card as it is read aloud, for example ``five of hearts``."""
+    return f"{_RANK_NAMES[card % 13]} of {_SUIT_NAMES[card // 13]}"
 
 
 class Side(NamedTuple):

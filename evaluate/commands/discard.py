@@ -14,7 +14,7 @@ from crib_env.cards import format_cards, parse_cards
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.evaluate.command_line import Score
 from crib_env.evaluate.console import console, table_of
-from crib_env.evaluate.play.reasons_of_discards import why_discard
+from crib_env.evaluate.play.reasons import why_discard
 from crib_env.evaluate.skill.positions import batch_of, before_discards
 from crib_env.exact.deal_classes import class_of, representatives
 from crib_env.solver.deal.shows import choices_of as choices_of_deals

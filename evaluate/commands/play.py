@@ -97,12 +97,11 @@ def _in_terminal(game: SavedGame | None, record: Path) -> None:
     judge = play_judge()
     while game is not None:
         try:
-            game = play_in_terminal(game, judge)
+            game = play_in_terminal(game, judge, record)
         except KeyboardInterrupt:
             kept = shlex.quote(game.file.as_posix())
             say(["", "the game is kept; continue with", f"crib-env play --terminal --resume {kept}"])
             raise
-        game.finish(record)
         if not game.so_far.practice:
             say([f"the game is added to {record}"])
         again = review_in_terminal(game, judge)

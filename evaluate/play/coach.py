@@ -12,8 +12,7 @@ from crib_env.agents.choosing import lowest_of_rank, six_dealt
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import DISCARD, WIN
-from crib_env.evaluate.play.reasons_of_cards import Margin, why_card
-from crib_env.evaluate.play.reasons_of_discards import why_discard
+from crib_env.evaluate.play.reasons import Margin, why_card, why_discard
 from crib_env.evaluate.play.saved_game import PERSON, SavedGame
 from crib_env.evaluate.skill.analysis.decisions import LEAST, Decision, GameAnalysis, Moment, analyse, decisions_at
 from crib_env.evaluate.skill.analysis.judges import PlayJudge, discard_worth

@@ -1,4 +1,7 @@
-"""A lesson of ten positions a day, from a person's own blunders and from the casebook, with the coach's answers."""
+"""A lesson of ten positions a day, from a person's own blunders and from the casebook, with the coach's answers.
+
+The casebook has discards that strong players have published, with their answers: ``docs/casebook.md``.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import json
 import random
 from collections.abc import Iterator, Sequence
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,15 +18,17 @@ import numpy as np
 from crib_env import PlayerViews, format_card
 from crib_env.agents.baselines import RandomAgent
 from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.cards import parse_cards
 from crib_env.engine import DISCARD
-from crib_env.evaluate.play.casebook import Case, casebook
 from crib_env.evaluate.play.coach import Note, notes_on
 from crib_env.evaluate.play.progress import PlayedGame, read_lines, read_progress
 from crib_env.evaluate.play.saved_game import FINISHED, PERSON, SavedGame, read_game
 from crib_env.evaluate.skill.analysis.decisions import LEAST, Moment
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
 from crib_env.evaluate.skill.positions import before_discards
+from crib_env.files.json_text import read_json
 from crib_env.files.whole_file import add_lines
+from crib_env.values import typed
 from crib_env.views import views_of
 
 NAME = "lessons.jsonl"
@@ -30,6 +36,45 @@ POSITIONS = 10
 OWN = 5
 """At most so many of a lesson are the person's own."""
 _ROW = np.zeros(1, np.int64)
+_FILE = Path(__file__).parent / "data" / "casebook.json"
+
+
+class Case(NamedTuple):
+    """A position before a discard."""
+
+    cards: str
+    """The ranks of the six cards, ascending."""
+    dealer: bool
+    """Whether their holder deals."""
+    scores: tuple[int, int] | None
+    """The holder's and the opponent's; None where the source names none."""
+    answers: dict[str, tuple[str, ...]]
+    """Who would discard what, by ranks."""
+    source: str
+    """The address of the page that it was published on."""
+    suits: str = ""
+    """The six cards, where the source has suits."""
+
+    @property
+    def name(self) -> str:
+        """As in ``A 2 3 4 J K as dealer at 0–0``; no other position has it."""
+        scores = f" at {self.scores[0]}–{self.scores[1]}" if self.scores else ""
+        return f"{self.cards} as {'dealer' if self.dealer else 'pone'}{scores}"
+
+    def six(self) -> list[int]:
+        """Its cards, ascending; without suits in the source, of as many as there are."""
+        mixed = " ".join(rank + "CDHS"[k % 4] for k, rank in enumerate(self.cards.split()))
+        return sorted(parse_cards(self.suits or mixed))
+
+
+class _Book(NamedTuple):
+    cases: tuple[Case, ...]
+
+
+@cache
+def casebook() -> tuple[Case, ...]:
+    """All positions."""
+    return read_json(_FILE, f"{_FILE} is no casebook", lambda content: typed({"cases": content}, _Book)).cases
 
 
 class Answer(NamedTuple):

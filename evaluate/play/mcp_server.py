@@ -19,8 +19,9 @@ from crib_env import analyse_discard, decisions
 from crib_env.cards import format_cards
 from crib_env.engine import WIN
 from crib_env.evaluate.play.coach import Coach
-from crib_env.evaluate.play.saved_game import AGENT, GameSoFar, SavedGame
-from crib_env.evaluate.play.words import tell_card, tell_deal, tell_show
+from crib_env.evaluate.play.saved_game import GameSoFar, SavedGame
+from crib_env.evaluate.play.sitting import Sitting
+from crib_env.evaluate.play.words import tell_deal
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
 from crib_env.text.answer import read_answer
 from crib_env.text.position import in_words
@@ -64,7 +65,7 @@ class Table:
 
     def __init__(self, first: GameSoFar, folder: Path, record: Path, judge: PlayJudge) -> None:
         self._next, self._folder, self._record, self._judge = first, folder, record, judge
-        self._game: SavedGame | None = None
+        self._sitting: Sitting | None = None
         self._lock = Lock()
 
     def server(self) -> MCPServer:
@@ -78,18 +79,18 @@ class Table:
         """Begins a new game to 121; one that is not finished stays as it is. Returns what you see."""
 
         def begin() -> str:
-            if self._game is not None:
-                self._game.close()
-            self._game = SavedGame.begin_in(self._next, self._folder)
-            self._coach = Coach(self._game, self._judge)
+            if self._sitting is not None:
+                self._sitting.game.close()
+            game = SavedGame.begin_in(self._next, self._folder)
+            self._sitting = Sitting(game, self._judge, self._record)
             self._next = replace(self._next, seed=self._next.seed + 1)
-            return self._go_on(self._game, [tell_deal(self._game.games, self._game.names)])
+            return "\n".join([tell_deal(game.games, game.names), self._go_on(self._sitting)])
 
         return self._alone(begin)
 
     def look(self) -> str:
         """Tells the position again. Returns what you see, and what you are asked."""
-        return self._alone(lambda: self._go_on(self._playing(), []))
+        return self._alone(lambda: self._go_on(self._playing()))
 
     def discard(self, a: str, b: str) -> str:
         """Discards two cards, such as 5H and TC, to the crib. Returns what follows, up to your next choice."""
@@ -119,10 +120,9 @@ class Table:
         """What the coach would choose now and why, and what your decisions so far have lost."""
 
         def advice() -> Advice:
-            self._playing()
-            hint = self._coach.hint()
-            comments = [f"deal {note.deal}: {note.text} {note.why}".rstrip() for note in self._coach.costliest()]
-            return Advice(cards=format_cards(hint.cards), chance=hint.chance, why=hint.why, comments=comments)
+            coach = self._playing().coach
+            hint = coach.hint()
+            return Advice(cards=format_cards(hint.cards), chance=hint.chance, why=hint.why, comments=_comments(coach))
 
         return self._alone(advice)
 
@@ -133,40 +133,30 @@ class Table:
             except (ValueError, OSError) as error:
                 raise ToolError(str(error)) from None
 
-    def _playing(self) -> SavedGame:
-        if self._game is None:
+    def _playing(self) -> Sitting:
+        if self._sitting is None:
             raise ValueError("there is no game: deal first")
-        return self._game
+        return self._sitting
 
     def _play(self, answer: str) -> str:
-        game = self._playing()
-        if game.is_over:
+        sitting = self._playing()
+        if sitting.game.is_over:
             raise ValueError("the game is over: deal for another one")
-        told: list[str] = []
-        for card in read_answer(answer, next(decisions(game.view()))):
-            told += self._played(game, card)
-        return self._go_on(game, told)
+        sitting.play(read_answer(answer, next(decisions(sitting.game.view()))))
+        return self._go_on(sitting)
 
-    def _go_on(self, game: SavedGame, told: list[str]) -> str:
+    @staticmethod
+    def _go_on(sitting: Sitting) -> str:
         """Plays for the agent until the model is asked or the game ends; what has happened, and what it sees."""
-        while not game.is_over and game.turn == AGENT:
-            told += self._played(game, game.agents_card())
-        if game.is_over:
-            told += [f"coach: deal {note.deal}: {note.text} {note.why}".rstrip() for note in self._coach.costliest()]
-            game.finish(self._record)
-        return "\n".join([*told, self._seen(game)])
-
-    def _played(self, game: SavedGame, card: int) -> list[str]:
-        deal = int(game.games["n_deals"][0])
-        first, *show = game.play(card)
-        told = list(tell_card(game.played[-1], first, game.names))
-        told += tell_show(show, game.names)
-        if not game.is_over and int(game.games["n_deals"][0]) != deal:
-            told.append(tell_deal(game.games, game.names))
-        return told
-
-    def _seen(self, game: SavedGame) -> str:
+        game = sitting.game
+        sitting.settle()
+        told = [line for moment in sitting.news() for line in moment.said]
         if not game.is_over:
-            return in_words(next(decisions(game.view())))
+            return "\n".join([*told, in_words(next(decisions(game.view())))])
+        told += [f"coach: {comment}" for comment in _comments(sitting.coach)]
         own, other = game.games["scores"][0].tolist()
-        return f"It is over: you {'win' if own == WIN else 'lose'} {own} to {other}."
+        return "\n".join([*told, f"It is over: you {'win' if own == WIN else 'lose'} {own} to {other}."])
+
+
+def _comments(coach: Coach) -> list[str]:
+    return [f"deal {note.deal}: {note.text} {note.why}".rstrip() for note in coach.costliest()]

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import MISSING, asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from random import Random
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from crib_env import GameBatch, PlayerViews, format_card, parse_card, parse_cards, streams
 from crib_env.agents import Agent, make_agent
-from crib_env.agents.registry import check_names_of_file, is_outside_agent
-from crib_env.engine import DISCARD, OVER, SHOWN, WIN
+from crib_env.agents.registry import NAMES, check_names_of_file, is_outside_agent
+from crib_env.cards import format_cards
+from crib_env.engine import DISCARD, EVENTS, OVER, SHOWN, WIN
 from crib_env.evaluate.files import write_json
 from crib_env.evaluate.job import held, lock_of
 from crib_env.evaluate.matches.game_records import GameRecord, Recorder, add_records
-from crib_env.evaluate.matches.muggins import HANDS, Missed, check_missed, hands_counted, write_missed
+from crib_env.evaluate.matches.muggins import (
+    HANDS,
+    Hand,
+    Missed,
+    check_missed,
+    hands_counted,
+    hands_shown,
+    write_missed,
+)
 from crib_env.evaluate.play.levels import level_of
-from crib_env.evaluate.play.show import Count, Show
 from crib_env.files.json_text import read_json
 from crib_env.kernels import mask_of
 from crib_env.options import check_seed
@@ -74,6 +84,10 @@ class GameSoFar:
     """Who played against the person in an imported game; otherwise it is the agent."""
     people: tuple[str, ...] = ()
     """The names of two people at one machine, by seat; the agent then has nothing to say."""
+    standing: tuple[int, int] = (0, 0)
+    """The scores after these cards, by seat."""
+    deal: int = 1
+    """The number of the deal after these cards."""
 
     def __post_init__(self) -> None:
         if self.agent.partition(":")[0] == "human":
@@ -99,20 +113,11 @@ class GameSoFar:
         if not 0 <= self.counted <= SHOWN:
             raise ValueError(f"counted={self.counted} is not allowed: a show has {SHOWN} hands")
 
-    @classmethod
-    def of_json(cls, content: Any) -> GameSoFar:
-        """Out of a file's content.
-
-        Raises:
-            ValueError: it is not a game.
-        """
-        defaults = {field.name: field.default for field in fields(cls) if field.default is not MISSING}
-        defaults["deals"] = defaults["people"] = defaults["missed"] = []  # JSON has no tuples
-        if not isinstance(content, dict):
-            return typed(content, cls)
-        content = {**defaults, **content}
-        content.pop("counts", None)  # of earlier games
-        return typed(content, cls)
+    @property
+    def other(self) -> str:
+        """Who plays against the person: the name of a level, or of an agent."""
+        level = level_of(self.opponent or self.agent)
+        return level.name if level else self.opponent or self.agent
 
 
 def _is_name(name: str) -> bool:
@@ -126,6 +131,78 @@ class Played(NamedTuple):
     """(1,) the record of the game before it."""
     seat: int
     card: int
+
+
+class Show:
+    """A show that is counted by hand, and how far: whose count is due, and what a weaker agent says of its own hand.
+
+    The engine counts all hands in one step, after the last card of a deal. So that card, which is never a choice, is
+    held back until all is said; what was missed is then written to the game, and the card laid. A show ends early where
+    a peg reaches the last hole, also by muggins.
+
+    Args:
+        before: (1,) the game before the last card of a deal, with what is missed in it.
+        card: that card.
+        counted: how many hands have been counted.
+    """
+
+    def __init__(self, before: np.ndarray, card: int, counted: int) -> None:
+        self.counted = counted
+        self.stages = list(stages(before, card))[: counted + 1]
+        """The game after the last card, and after each hand that has been counted."""
+        self._hands = hands_shown(before)
+
+    @property
+    def games(self) -> np.ndarray:
+        """(1,) as it stands."""
+        return self.stages[-1]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no hand is left to count."""
+        return self.counted == SHOWN or bool(self.games["phase"][0] == OVER)
+
+    @property
+    def hand(self) -> Hand:
+        """What is to be counted next."""
+        return self._hands[self.counted]
+
+    @property
+    def laid_open(self) -> np.ndarray:
+        """(1,) the game with this hand face up, not yet counted."""
+        games = self.games.copy()
+        games["n_events"], games["event_points"][0, 0] = 1, 0
+        games["event_player"][0, 0], games["event_kind"][0, 0] = self.hand.owner, EVENTS.index(self.hand.name)
+        return games
+
+    def said_by(self, agent: str, seed: int) -> int:
+        """What an agent says of this hand in the game of a seed: each of its items is overlooked with the same chance
+        (:attr:`Level.overlooks`); none is seen that is not there."""
+        level, hand = level_of(agent), self.hand
+        chance = Random(f"{seed} {self.games['n_deals'][0]} {hand.name}")
+        return sum(item.points for item in hand.items if not (level and chance.random() < level.overlooks))
+
+
+class Count(NamedTuple):
+    """A hand that has been counted, and what the other said to it."""
+
+    hand: Hand
+    said: int
+    """By its owner."""
+    asked: int
+    """For so many points that were missed."""
+    claimed: int
+    """Of these, the points that were granted; none if more were asked for than are missed."""
+
+    @classmethod
+    def of(cls, hand: Hand, said: int, asked: int) -> Count:
+        """By the rules: a claim of more points than were missed is granted none."""
+        return cls(hand, said, asked, asked if asked <= hand.points - said else 0)
+
+    @property
+    def missed(self) -> int:
+        """Points that the owner does not peg. Who says too much pegs what is there."""
+        return max(0, self.hand.points - self.said)
 
 
 class SavedGame:
@@ -157,8 +234,9 @@ class SavedGame:
                 raise ValueError("there are cards after its end")
             if self.turn == AGENT and agent.powers.remembers and not so_far.people:
                 self.agents_card()  # its choice stands in the file
-            self._play(parse_card(card), so_far.counted if k == len(so_far.cards) else SHOWN)
-        self._count_for_the_table()
+            played = self._next(parse_card(card))
+            counted = so_far.counted if k == len(so_far.cards) else SHOWN
+            self._apply(so_far, played, _show_after(so_far, played, counted))
         now = int(self.games["n_deals"][0]), self.show.counted if self.show else SHOWN * self.is_over
         if early := [one for one in so_far.missed if (one.deal, HANDS.index(one.hand)) >= now]:
             raise ValueError(f"deal {early[0].deal}: {early[0].hand} has not been counted, and points of it are missed")
@@ -211,8 +289,8 @@ class SavedGame:
     @property
     def so_far(self) -> GameSoFar:
         """As it stands."""
-        cards = tuple(format_card(played.card) for played in self.played)
-        return replace(self._so_far, cards=cards, counted=self.show.counted if self.show else SHOWN)
+        counted = self.show.counted if self.show else SHOWN
+        return _as_it_stands(self._so_far, self.played, counted, self.games)
 
     @property
     def games(self) -> np.ndarray:
@@ -232,11 +310,8 @@ class SavedGame:
     @property
     def names(self) -> tuple[str, str]:
         """By seat."""
-        if self._so_far.people:
-            first, second = self._so_far.people
-            return first, second
-        level = level_of(self._so_far.opponent or self._so_far.agent)
-        return "you", level.name if level else self._so_far.opponent or self.agent.name
+        first, second = self._so_far.people or ("you", self._so_far.other)
+        return first, second
 
     def view(self) -> PlayerViews:
         """What the person sees, one decision."""
@@ -253,13 +328,13 @@ class SavedGame:
             ValueError: the card is not legal; nothing has changed.
             OSError: the file cannot be written; nothing has changed.
         """
-        self.check(card)
-        counted = SHOWN if self._so_far.counting == "table" else 0
-        now = self.so_far
-        self._keep(replace(now, cards=(*now.cards, format_card(card)), counted=counted))
-        self._play(card, counted)
-        self._count_for_the_table()
+        self._take(self._so_far, self._next(card), 0)
         return self.stages(len(self.played) - 1)
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """How much has happened: cards played whose stages are all over, and stages of the one that is counted."""
+        return (len(self.played) - 1, len(self.show.stages)) if self.show else (len(self.played), 0)
 
     def stages(self, n: int) -> list[np.ndarray]:
         """The ``n``-th card (from 0) step by step (:func:`crib_env.picture.seen.stages`), as far as it is counted."""
@@ -287,10 +362,9 @@ class SavedGame:
         missed = self._so_far.missed
         if count.missed and has_muggins:
             missed += (Missed(int(self.games["n_deals"][0]), hand.name, count.missed, count.claimed),)
-        self._keep(replace(self.so_far, missed=missed, counted=self.show.counted + 1))
-        self._so_far = replace(self._so_far, missed=missed)
-        self._next_hand()
-        self._count_for_the_table()
+        before = self.played[-1].before.copy()
+        write_missed(before, missed)
+        self._take(replace(self._so_far, missed=missed), self.played[-1]._replace(before=before), self.show.counted + 1)
         return count
 
     def agents_count(self) -> int:
@@ -298,24 +372,6 @@ class SavedGame:
         if self.show is None:
             raise ValueError("there is nothing to count now")
         return self.show.said_by(self._so_far.agent, self._so_far.seed)
-
-    def _count_for_the_table(self) -> None:
-        """Counts hands of which nobody is asked anything."""
-        counting = self._so_far.counting
-        while self.show and (counting == "table" or (counting == "hand" and self.show.hand.owner == AGENT)):
-            self._next_hand()
-
-    def _next_hand(self) -> None:
-        if self.show:
-            self._begin_show(self.show.counted + 1)
-
-    def _begin_show(self, counted: int) -> None:
-        """Goes on with the show after so many hands; the last card of the deal is laid when all are counted."""
-        before, _, card = self.played[-1]
-        self.show = Show(before, card, counted, self._so_far.missed)
-        if self.show.is_over:
-            self.show = None
-            self._lay()
 
     def check(self, card: int) -> None:
         """Checks that whoever is to act may play a card.
@@ -329,30 +385,42 @@ class SavedGame:
         if not 0 <= card < len(legal) or not legal[card]:
             raise ValueError(f"{format_card(card)} is not legal")
 
-    def _play(self, card: int, counted: int) -> None:
-        """Plays a card; if it is the last of a deal, that waits until the hands of the show after these are counted."""
+    def _next(self, card: int) -> Played:
+        """A card of whoever is to act, not played yet.
+
+        Raises:
+            ValueError: it is not legal.
+        """
         self.check(card)
         before = self.games.copy()
         write_missed(before, self._so_far.missed)
-        self.played.append(Played(before, int(before["turn"][0]), int(card)))
-        is_last = before["n_laid"][0] == before["laid"].shape[1] - 1
-        if is_last:
+        if _is_last(before):
             check_missed(before, HANDS, self._so_far.missed)
-        if is_last and counted < SHOWN:
-            self._begin_show(counted)
-        else:
-            self._lay()
+        return Played(before, int(before["turn"][0]), int(card))
 
-    def _lay(self) -> None:
-        """Has the engine play the last of the cards."""
-        before, _, card = self.played[-1]
-        cards = np.array([card])
+    def _take(self, so_far: GameSoFar, played: Played, counted: int) -> None:
+        """Plays a card, or goes on with its show after so many hands; what cannot be kept does not happen."""
+        show = _show_after(so_far, played, counted)
+        after = show.games if show else [*stages(played.before, played.card)][-1]
+        cards = [*(self.played[:-1] if self.show else self.played), played]
+        self._keep(_as_it_stands(so_far, cards, show.counted if show else SHOWN, after))
+        self._apply(so_far, played, show)
+
+    def _apply(self, so_far: GameSoFar, played: Played, show: Show | None) -> None:
+        """The same, if it is kept. The engine has the last card of a deal when its show is over."""
+        if self.show:
+            del self.played[-1]
+        self.played.append(played)
+        self._so_far, self.show = so_far, show
+        if show:
+            return
+        before, cards = played.before, np.array([played.card])
         self._recorder.note(_ROW, cards)
         self._batch.games["missed"], self._batch.games["claimed"] = before["missed"], before["claimed"]
         self._batch.step(_ROW, cards)
         is_next_deal = self.games["n_deals"][0] != before["n_deals"][0]
         if is_next_deal or self.is_over:
-            check_missed(before, hands_counted(self.games), self._so_far.missed)
+            check_missed(before, hands_counted(self.games), so_far.missed)
         if is_next_deal:
             self._deal()
         self._observers.tell(_ROW, before.copy(), cards)  # it plays on with what it is given
@@ -371,12 +439,14 @@ class SavedGame:
             ValueError: ``coach`` is not one of ``COACHING``, or ``counting`` not one of ``COUNTING``.
             OSError: the file cannot be written; nothing has changed.
         """
-        self._keep(replace(self.so_far, coach=coach, counting=counting))
-        self._so_far = replace(self._so_far, coach=coach, counting=counting)
-        self._count_for_the_table()
+        so_far = replace(self._so_far, coach=coach, counting=counting)
+        if self.show:
+            self._take(so_far, self.played[-1], self.show.counted)
+        else:
+            self._keep(replace(self.so_far, coach=coach, counting=counting))
+            self._so_far = so_far
 
     def _keep(self, so_far: GameSoFar) -> None:
-        """Writes what is about to happen, before it does: what cannot be kept does not happen."""
         write_json(self.file, asdict(so_far))
 
     def decisions(self) -> list[int]:
@@ -475,7 +545,7 @@ def read_game(file: Path) -> GameSoFar:
     Raises:
         ValueError: it holds no such thing.
     """
-    return read_json(file, _FAULT.format(file), GameSoFar.of_json)
+    return read_json(file, _FAULT.format(file), lambda content: typed(content, GameSoFar))
 
 
 def read_game_to_resume(file: Path, said: str | None) -> GameSoFar:
@@ -488,7 +558,7 @@ def read_game_to_resume(file: Path, said: str | None) -> GameSoFar:
 
 
 def _to_resume(content: Any, said: str | None, file: Path) -> GameSoFar:
-    so_far = GameSoFar.of_json(content)
+    so_far = typed(content, GameSoFar)
     if said is not None and said != so_far.agent:
         raise ValueError(f"its agent is {so_far.agent}, not {said}: leave it out, or name {so_far.agent}")
     check_names_of_file([so_far.agent], {so_far.agent} & {said} if is_outside_agent(so_far.agent) else (), file)
@@ -506,3 +576,67 @@ def _new_file(folder: Path) -> Path:
                 file.touch(exist_ok=False)
                 return file
         k += 1
+
+
+def _as_it_stands(so_far: GameSoFar, played: Sequence[Played], counted: int, games: np.ndarray) -> GameSoFar:
+    own, other = games["scores"][0].tolist()
+    cards, deal = tuple(format_card(one.card) for one in played), int(games["n_deals"][0])
+    return replace(so_far, cards=cards, counted=counted, standing=(own, other), deal=deal)
+
+
+def _is_last(before: np.ndarray) -> bool:
+    """Whether the next card is the last of a deal."""
+    return bool(before["n_laid"][0] == before["laid"].shape[1] - 1)
+
+
+def _show_after(so_far: GameSoFar, played: Played, counted: int) -> Show | None:
+    """The show after so many hands or more, when a person is asked about the next one; None where nobody is asked."""
+    if so_far.counting == "table" or not _is_last(played.before):
+        return None
+    for done in range(counted, SHOWN):
+        show = Show(played.before, played.card, done)
+        if show.is_over:
+            break
+        if so_far.counting == "muggins" or show.hand.owner == PERSON:
+            return show
+    return None
+
+
+def imported(line: str) -> GameSoFar:
+    """The game of a line of :meth:`crib_env.evaluate.matches.game_records.GameRecord.to_line`.
+
+    A player called ``human`` is the person; otherwise it is the one in seat 0.
+
+    Raises:
+        ValueError: it is no game, or one that cannot be replayed.
+    """
+    record = GameRecord.of_line(line)
+    record.check()
+    other, first_dealer, scores, deals = 1, record.first_dealer, record.start_scores, list(record.deals)
+    if record.players[1] == "human" != record.players[0]:
+        other, first_dealer, scores = 0, 1 - first_dealer, (scores[1], scores[0])
+        deals = [format_cards([*cards[6:12], *cards[:6], cards[12]]) for cards in map(parse_cards, deals)]
+    opponent = record.players[other]
+    cards = tuple(format_card(card) for deal in record.cards for card in parse_cards(deal))
+    return GameSoFar(
+        _plays_on(opponent),
+        0,
+        first_dealer,
+        scores,
+        cards,
+        practice=True,
+        missed=record.missed,
+        deals=tuple(deals),
+        opponent=opponent,
+    )
+
+
+def _plays_on(opponent: str) -> str:
+    """Who plays against a person who tries a moment again: the opponent, if its name says all of it, or the best."""
+    if level := level_of(opponent):
+        return level.agent
+    if opponent in NAMES and opponent != "human" and not is_outside_agent(opponent):
+        with suppress(ValueError):  # it needs a file
+            make_agent(opponent)
+            return opponent
+    return "best"

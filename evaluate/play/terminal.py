@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from crib_env.agents.human import ask, table_lines, wrap
 from crib_env.cards import format_cards
@@ -10,9 +11,9 @@ from crib_env.engine import WIN
 from crib_env.evaluate.console import console
 from crib_env.evaluate.matches.muggins import HIGHEST
 from crib_env.evaluate.play.coach import HOW, Coach, review_rows
-from crib_env.evaluate.play.saved_game import AGENT, PERSON, SavedGame
-from crib_env.evaluate.play.show import Show
-from crib_env.evaluate.play.words import tell_card, tell_count, tell_deal, tell_hand, tell_show
+from crib_env.evaluate.play.saved_game import AGENT, PERSON, SavedGame, Show
+from crib_env.evaluate.play.sitting import Sitting
+from crib_env.evaluate.play.words import tell_count, tell_deal, tell_hand
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
 
 _RED = r"\b[A2-9TJQK][DH]\b"
@@ -22,42 +23,43 @@ class _TakenBack(Exception):
     """The person wants to decide anew."""
 
 
-def play_in_terminal(game: SavedGame, judge: PlayJudge) -> SavedGame:
+def play_in_terminal(game: SavedGame, judge: PlayJudge, record: Path) -> SavedGame:
     """Plays a game to its end, which is given back: another object than ``game`` if cards were taken back.
+
+    Args:
+        game: the game.
+        judge: of the play, for the coach.
+        record: the file that the finished game is added to.
 
     Raises:
         KeyboardInterrupt: the person stopped, or there is no more input; the game is kept.
     """
-    coach, said_deal = Coach(game, judge), 0
-    n_notes = len(coach.notes())
-    named: list[int] = []  # cards that the person has chosen already
+    table, n_notes = Sitting(game, judge, record), None
     while True:
-        for note in coach.notes()[n_notes:]:
+        if n_notes is None:
+            n_notes = len(table.coach.notes())
+            say(["", tell_deal(table.game.games, table.game.names)])
+        table.settle()
+        for moment in table.news():
+            say([""] * (moment.kind == "deal"))
+            for line in moment.said:
+                say(wrap(line))
+        for note in table.coach.notes()[n_notes:]:
             say(wrap(f"coach: {note.text} {note.why}".rstrip()))
-        n_notes = len(coach.notes())
-        if game.is_over:
+        n_notes = len(table.coach.notes())
+        if table.game.is_over:
             break
-        n_deals = int(game.games["n_deals"][0])
-        if n_deals != said_deal:
-            say(["", tell_deal(game.games, game.names)])
-            said_deal = n_deals
-        if game.show:
-            _count(game, game.show)
+        if table.game.show:
+            _count(table.game, table.game.show)
             continue
         try:
-            card = game.agents_card() if game.turn == AGENT else _next_card(game, coach, named)
+            table.play(_cards(table.game, table.coach))
         except _TakenBack:
-            game = game.taken_back()
-            coach, said_deal = Coach(game, judge), 0
-            n_notes = len(coach.notes())
-            continue
-        first, *show = game.play(card)
-        say(list(tell_card(game.played[-1], first, game.names)))
-        for line in tell_show(show, game.names):
-            say(wrap(line))
-    own, other = game.games["scores"][0].tolist()
+            table.back()
+            n_notes = None
+    own, other = table.game.games["scores"][0].tolist()
     say(["", f"you {'win' if own == WIN else 'lose'} {own} to {other}"])
-    return game
+    return table.game
 
 
 def review_in_terminal(game: SavedGame, judge: PlayJudge) -> int | None:
@@ -79,10 +81,8 @@ def review_in_terminal(game: SavedGame, judge: PlayJudge) -> int | None:
     return costliest[int(said) - 1].at if said in map(str, range(1, len(costliest) + 1)) else None
 
 
-def _next_card(game: SavedGame, coach: Coach, named: list[int]) -> int:
-    """A card that the person has named already, or is asked for."""
-    if named:
-        return named.pop(0)
+def _cards(game: SavedGame, coach: Coach) -> tuple[int, ...]:
+    """The cards that the person names; of a discard, one or both."""
 
     def hint() -> None:
         found = coach.hint()
@@ -100,9 +100,7 @@ def _next_card(game: SavedGame, coach: Coach, named: list[int]) -> int:
         hint()
     view, line = game.view(), coach.line()
     say(["", *table_lines(view), *([f"{'chance':<10}{_percent(line[-1].chance)} to win"] if line else [])])
-    first, *rest = ask(view, {"?": hint, "hint": hint, "undo": undo})
-    named += rest
-    return first
+    return ask(view, {"?": hint, "hint": hint, "undo": undo})
 
 
 def _percent(chance: float) -> str:
@@ -111,15 +109,13 @@ def _percent(chance: float) -> str:
 
 def _count(game: SavedGame, show: Show) -> None:
     """Asks about the hand that is due, and tells what comes of it."""
-    last, n, told = len(game.played) - 1, len(show.stages), tell_hand(show.hand, game.names)
+    told = tell_hand(show.hand, game.names)
     if show.hand.owner == PERSON:
         points = _ask_points(f"{told}: how many points? ")
     else:
         say(wrap(f"{told}: {game.names[AGENT]} counts {game.agents_count()}"))
         points = _ask_points("how many points are missed? a number, or Enter for none: ", "0")
     say([tell_count(game.count(points), game.names)])
-    for line in tell_show(game.stages(last)[n:], game.names):
-        say(wrap(line))
 
 
 def _ask_points(prompt: str, by_default: str = "") -> int:

@@ -1,21 +1,69 @@
-"""What happens at the table, in words: for the terminal, and for screen readers of the page."""
+"""What happens at the table, moment by moment and in words: for the page, the terminal and MCP."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from crib_env import describe_show
 from crib_env.cards import format_card, format_cards
-from crib_env.engine import EVENTS
+from crib_env.engine import DISCARD, EVENTS
 from crib_env.evaluate.matches.muggins import Hand, hands_counted, hands_shown
-from crib_env.evaluate.play.saved_game import AGENT, PERSON, Played
-from crib_env.evaluate.play.show import Count
+from crib_env.evaluate.play.saved_game import AGENT, PERSON, Count, Played, SavedGame
 from crib_env.picture.seen import Counted, see
 from crib_env.views import views_of
 
 _ONE = np.zeros(1, np.int64)
+
+
+class Moment(NamedTuple):
+    """A step of a game."""
+
+    kind: Literal["deal", "card", "hand"]
+    """A new deal, cards that were discarded or laid, or a hand that is counted."""
+    at: int
+    """How many cards have been played."""
+    games: np.ndarray
+    """(1,) the record of the game."""
+    seat: int | None
+    """Who has played the card; None in a new deal."""
+    said: tuple[str, ...]
+    """What has happened."""
+
+
+def moments(
+    game: SavedGame,
+    place: tuple[int, int],
+    viewer: int = PERSON,
+    named: Callable[[int], str] = format_card,
+) -> Iterator[Moment]:
+    """What has happened in a game since a place (:attr:`SavedGame.place`); where it is the present one, the deal alone.
+
+    Args:
+        game: the game.
+        place: cards that had been played, and stages of the next one that had been seen.
+        viewer: the seat of the reader, who is not told of cards that the other has discarded.
+        named: the name of a card.
+    """
+    since, seen = place
+    if since == len(game.played) and not game.show:
+        yield Moment("deal", since, game.games, None, (tell_deal(game.games, game.names),))
+    after, said = [*(played.before for played in game.played[since + 1 :]), game.games], list[str]()
+    for at, (played, following) in enumerate(zip(game.played[since:], after), start=since + 1):
+        first, *_ = steps = game.stages(at - 1)
+        said += tell_card(played, first, game.names, named, viewer)
+        goes_on = following["turn"][0] == played.seat and following is not game.games
+        if goes_on and played.before["phase"][0] == DISCARD and not played.before["discards"][0, played.seat]:
+            continue  # both cards go to the crib together
+        for k, step in enumerate(steps):
+            if k >= seen:
+                told = tell_show(step, game.names) if k else said
+                yield Moment("hand" if k else "card", at, step, played.seat, tuple(told))
+        said, seen = [], 0
+        if following["n_deals"][0] != played.before["n_deals"][0]:
+            yield Moment("deal", at, following, None, (tell_deal(following, game.names),))
 
 
 def tell_deal(games: np.ndarray, names: tuple[str, str]) -> str:
@@ -65,11 +113,11 @@ def tell_hand(hand: Hand, names: tuple[str, str]) -> str:
     return f"{names[hand.owner]}, {kind} {format_cards(hand.cards)} with {format_card(hand.starter)}"
 
 
-def tell_show(stages: Iterable[np.ndarray], names: tuple[str, str]) -> Iterator[str]:
-    """Each hand that is counted at stages of a game, (1,) each, and how it is counted."""
-    for games in stages:
-        shown = {hand.name: hand for hand in hands_shown(games)}
-        for hand in (shown[name] for name in hands_counted(games)):
+def tell_show(games: np.ndarray, names: tuple[str, str]) -> Iterator[str]:
+    """The hand that was counted by the last step of a game (1,), and how it is counted."""
+    counted = hands_counted(games)
+    for hand in hands_shown(games):
+        if hand.name in counted:
             yield f"{tell_hand(hand, names)}: {describe_show(hand.cards, hand.starter, crib=hand.is_crib)}"
 
 

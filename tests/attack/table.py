@@ -10,11 +10,10 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from crib_env.evaluate.play.page.messages import MESSAGES
+from crib_env.evaluate.play.page.games import MESSAGES
 from tests.attack.attempts import Attempts, Sizes
 from tests.helpers.files_of_users import HOSTILE
 from tests.helpers.page import Page, served_page
@@ -70,7 +69,7 @@ def attack(sizes: Sizes, seed: int) -> Iterator[Attempts]:
 def hostile_messages(game: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every message with one field that is not as it should be, left out, or too many."""
     for name, kind in MESSAGES.items():
-        good = {field.name: GIVEN.get(field.name, game) for field in fields(kind)}
+        good = {field: GIVEN.get(field, game) for field in kind._fields}
         for field in [*good, "another"]:
             yield from ((name, {**good, field: value}) for value in VALUES if (field, value) != ("agent", ""))
         yield from ((name, {key: good[key] for key in good if key != field}) for field in good)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import threading
 from collections.abc import Iterator, Sequence
@@ -10,48 +11,53 @@ from contextlib import contextmanager
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, get_type_hints
 
 from crib_env import parse_card
 from crib_env.agents.registry import is_outside_agent
 from crib_env.evaluate.matches.muggins import HIGHEST
 from crib_env.evaluate.play.coach import HOW
-from crib_env.evaluate.play.imported import imported
 from crib_env.evaluate.play.lesson import Lesson
 from crib_env.evaluate.play.levels import FIRST, LEVELS
-from crib_env.evaluate.play.page.lesson import answer_as_json, lesson_as_json
-from crib_env.evaluate.play.page.listing import GAME_ID, level_row, listed
-from crib_env.evaluate.play.page.messages import (
-    Answer,
-    At,
-    Cards,
-    Line,
-    MovedOn,
-    New,
-    Nothing,
-    OfGame,
-    Pair,
-    Said,
-    Settings,
+from crib_env.evaluate.play.page.as_json import (
+    GAME_ID,
+    answer_as_json,
+    choices_as_json,
+    hint_as_json,
+    lesson_as_json,
+    level_row,
+    listed,
+    notes_as_json,
+    progress_as_json,
+    review_as_json,
+    share_as_json,
+    state,
+    to_choose,
 )
-from crib_env.evaluate.play.page.open_game import OpenGame, in_thread
-from crib_env.evaluate.play.page.review import choices_as_json, progress_as_json, review_as_json, share
-from crib_env.evaluate.play.page.views import Looker, hint_as_json, notes_as_json, state, to_choose
 from crib_env.evaluate.play.page.warming import COLD, warmed_up
 from crib_env.evaluate.play.progress import keep, played_game, read_progress
-from crib_env.evaluate.play.saved_game import DEALERS, FINISHED, GameSoFar, SavedGame, read_game
+from crib_env.evaluate.play.saved_game import DEALERS, FINISHED, GameSoFar, SavedGame, imported, read_game
+from crib_env.evaluate.play.sitting import Looker, Sitting, in_thread
 from crib_env.evaluate.play.words import tell_count
 from crib_env.evaluate.skill.analysis.judges import play_judge
+from crib_env.files.json_text import parse_json
+from crib_env.values import typed
 
 OFFERED = ("best", "expert", "halscrib", "careful", "heuristic", "greedy", "minimax", "ismcts", "random")
 """Agents that the page lists beside the levels; any other may be named."""
 _JUDGE = play_judge()
 _SILENT = "random"  # the agent in the file of a game of two people; it is never asked
-_NOT_READY = "the coach is not ready yet: the first start can take a minute"
+
+
+class MovedOn(ValueError):
+    """The page shows an older state of the game: it must load the present one."""
 
 
 class Games:
-    """All games of a folder. Each method but :meth:`warm_up` answers one kind of message.
+    """All games of a folder. Each public method answers the message of its name, whose fields are its arguments.
+
+    In these ``game`` is the id of a game, and ``at`` how many cards had been played at a moment: in the game that the
+    page shows, except in ``again`` and ``choices``.
 
     Args:
         folder: an existing folder for the games.
@@ -60,6 +66,7 @@ class Games:
         resumed: id of the game to open first.
         seed: of the deals that the page offers; None for others in each game.
         opponents: agents that the page lists beside the levels.
+        others: whether other agents may be named.
     """
 
     def __init__(
@@ -70,10 +77,11 @@ class Games:
         resumed: str | None = None,
         seed: int | None = None,
         opponents: Sequence[str] = OFFERED,
+        others: bool = True,
     ) -> None:
         self._folder, self._record, self._offered = folder, record, offered
-        self._resumed, self._seed, self._opponents = resumed, seed, opponents
-        self._open: dict[str, Future[OpenGame]] = {}
+        self._resumed, self._seed, self._opponents, self._others = resumed, seed, opponents, others
+        self._open: dict[str, Future[Sitting]] = {}
         self._lock = threading.Lock()
         self.warm = COLD
 
@@ -93,7 +101,7 @@ class Games:
                 if opening.done() and not opening.exception():
                     opening.result().game.close()
 
-    def lobby(self, message: Nothing) -> dict[str, Any]:
+    def lobby(self) -> dict[str, Any]:
         """Unfinished and finished games, and the settings offered for a new one."""
         offered = self._offered
         return {
@@ -115,238 +123,265 @@ class Games:
             "finished": listed(self._folder / FINISHED),
         }
 
-    def new(self, message: New) -> dict[str, Any]:
+    def new(
+        self,
+        agent: str,
+        dealer: str,
+        scores: tuple[int, int],
+        seed: int | None,
+        practice: bool,
+        coach: str,
+        counting: str,
+    ) -> dict[str, Any]:
         """Begins a game."""
-        if message.dealer not in DEALERS:
-            raise ValueError(f"dealer={message.dealer!r} is not allowed: choose of {', '.join(DEALERS)}")
-        seed = secrets.randbelow(2**32) if message.seed is None else message.seed
-        return self._begin(
-            GameSoFar(
-                message.agent,
-                seed,
-                DEALERS[message.dealer],
-                message.scores,
-                (),
-                message.practice,
-                message.coach,
-                message.counting,
-            )
-        )
+        if dealer not in DEALERS:
+            raise ValueError(f"dealer={dealer!r} is not allowed: choose of {', '.join(DEALERS)}")
+        if not self._others and agent not in (*self._opponents, *(level.agent for level in LEVELS)):
+            raise ValueError(f"{agent!r} does not play on this page: choose a level or {', '.join(self._opponents)}")
+        number = secrets.randbelow(2**32) if seed is None else seed
+        return self._begin(GameSoFar(agent, number, DEALERS[dealer], scores, (), practice, coach, counting))
 
-    def pair(self, message: Pair) -> dict[str, Any]:
+    def pair(self, people: tuple[str, str]) -> dict[str, Any]:
         """Begins a game between two people at this machine."""
         seed = secrets.randbelow(2**32)
-        people = tuple(name.strip() for name in message.people)
-        return self._begin(GameSoFar(_SILENT, seed, None, (0, 0), (), coach="off", people=people))
+        names = tuple(name.strip() for name in people)
+        return self._begin(GameSoFar(_SILENT, seed, None, (0, 0), (), coach="off", people=names))
 
-    def take(self, message: At) -> dict[str, Any]:
+    def take(self, game: str, at: int) -> dict[str, Any]:
         """The person whose turn it is takes the seat, and sees the hand."""
-        with self._held(message.game) as opened:
-            game = self._at(opened, message.at)
-            opened.seated = None if game.is_over else game.turn
-            return self._settled(message.game, opened, message.at)
+        with self._held(game, at) as opened:
+            opened.seated = None if opened.game.is_over else opened.game.turn
+            return self._settled(opened, at)
 
-    def bring(self, message: Line) -> dict[str, Any]:
-        """Takes in a recorded game, to look through it."""
-        return self._begin(imported(message.line))
+    def bring(self, line: str) -> dict[str, Any]:
+        """Takes in a recorded game (:mod:`crib_env.evaluate.matches.game_records`), to look through it."""
+        return self._begin(imported(line))
 
-    def rematch(self, message: OfGame) -> dict[str, Any]:
+    def rematch(self, game: str) -> dict[str, Any]:
         """Begins another game against the same agent; the loser of the last deals first."""
-        with self._held(message.game) as opened:
-            self._over(opened, "a rematch begins")
+        with self._finished(game, "a rematch begins") as opened:
             loser = int(opened.game.games["scores"][0].argmin())
             so_far = opened.game.until(0, seed=secrets.randbelow(2**32), first_dealer=loser, scores=(0, 0))
         return self._begin(so_far)
 
-    def delete(self, message: OfGame) -> dict[str, Any]:
+    def delete(self, game: str) -> dict[str, Any]:
         """Deletes a game; what was recorded of a finished one stays."""
-        with self._held(message.game) as opened:
+        with self._held(game) as opened:
             opened.game.delete()
             with self._lock:
-                del self._open[message.game]
+                del self._open[game]
         return {}
 
-    def stop(self, message: OfGame) -> dict[str, Any]:
+    def stop(self, game: str) -> dict[str, Any]:
         """Stops the agent, which thinks about its card in another request."""
-        opening = self._opening(message.game)
+        opening = self._opening(game)
         if opening.done():
             opening.result().stop.set()
         return {}
 
-    def look(self, message: OfGame) -> dict[str, Any]:
+    def look(self, game: str) -> dict[str, Any]:
         """The state of a game, from the person's last decision on."""
-        with self._held(message.game) as opened:
+        with self._held(game) as opened:
             if opened.game.so_far.people and not opened.game.is_over:
                 opened.seated = None  # whoever has opened it may be the other
-                return self._settled(message.game, opened, len(opened.game.played))
-            decisions = opened.game.decisions()
-            return self._settled(message.game, opened, decisions[-1] if decisions else 0)
+                return self._settled(opened)
+            return self._settled(opened, max(opened.game.decisions(), default=0))
 
-    def play(self, message: Cards) -> dict[str, Any]:
+    def play(self, game: str, at: int, cards: tuple[str, ...]) -> dict[str, Any]:
         """Plays the person's cards, and then the agent's until it is the person's turn."""
-        with self._held(message.game) as opened:
-            game = self._at(opened, message.at)
-            cards = [parse_card(card) for card in message.cards]
-            n = to_choose(game, opened.looker.seat) if opened.looker.sees else 0
-            if game.is_over or len(cards) != n:
-                raise ValueError(f"{len(cards)} cards are not allowed: name {n}")
-            if len(set(cards)) < len(cards):
-                raise ValueError(f"{message.cards[0]} is named twice")
-            return self._settled(message.game, opened, message.at, opened.play(cards))
+        with self._held(game, at) as opened:
+            chosen = [parse_card(card) for card in cards]
+            n = to_choose(opened.game, opened.looker.seat) if opened.looker.sees else 0
+            if not n or len(chosen) != n:
+                raise ValueError(f"{len(chosen)} cards are not allowed: name {n}")
+            if len(set(chosen)) < len(chosen):
+                raise ValueError(f"{cards[0]} is named twice")
+            return self._settled(opened, at, looker=opened.play(chosen))
 
-    def count(self, message: Said) -> dict[str, Any]:
-        """What the person says to the hand that is counted next; then what follows."""
-        if not 0 <= message.points <= HIGHEST:
-            raise ValueError(f"points={message.points} is not allowed: a hand counts 0 to {HIGHEST}")
-        with self._held(message.game) as opened:
-            game = self._at(opened, message.at)
-            if game.show is None or game.show.counted != message.counted:
+    def count(self, game: str, at: int, counted: int, points: int) -> dict[str, Any]:
+        """What the person says to the hand that is counted next; then what follows.
+
+        Args:
+            game, at: see :class:`Games`.
+            counted: how many hands of this show the page has seen counted.
+            points: of the person's own hand; or those that it claims of the other's, 0 for none.
+        """
+        if not 0 <= points <= HIGHEST:
+            raise ValueError(f"points={points} is not allowed: a hand counts 0 to {HIGHEST}")
+        with self._held(game, at) as opened:
+            if opened.game.show is None or opened.game.show.counted != counted:
                 raise MovedOn("the game has moved on")
-            n, told = len(game.show.stages), tell_count(game.count(message.points), game.names)
-            state = self._settled(message.game, opened, message.at - 1)
-            return {**state, "told": told, "frames": state["frames"][n:]}
+            place, told = opened.game.place, tell_count(opened.game.count(points), opened.game.names)
+            return {**self._settled(opened, *place), "told": told}
 
-    def back(self, message: At) -> dict[str, Any]:
+    def back(self, game: str, at: int) -> dict[str, Any]:
         """Takes the last decision back."""
-        with self._held(message.game) as opened:
-            opened.show(self._at(opened, message.at).taken_back())
-            return self._settled(message.game, opened, len(opened.game.played))
+        with self._held(game, at) as opened:
+            opened.back()
+            return self._settled(opened)
 
-    def again(self, message: At) -> dict[str, Any]:
+    def again(self, game: str, at: int) -> dict[str, Any]:
         """Begins a practice game at a decision of a finished game. Its deals are the same, and show all cards."""
-        with self._held(message.game) as opened:
-            self._over(opened, "try again")
-            self._against_agent(opened)
-            if message.at not in opened.game.decisions():
-                raise ValueError(f"at={message.at} is not allowed: it was no decision of yours")
-            so_far = opened.game.until(message.at, practice=True)
+        with self._finished(game, "try again") as opened:
+            _check_has_coach(opened)
+            opened.game.view_at(at)
+            so_far = opened.game.until(at, practice=True)
         return self._begin(so_far)
 
-    def set(self, message: Settings) -> dict[str, Any]:
+    def set(self, game: str, coach: str, counting: str) -> dict[str, Any]:
         """Changes the settings of the coach and of counting."""
-        with self._held(message.game) as opened:
-            self._against_agent(opened)
-            opened.game.set(message.coach, message.counting)
-            return self._settled(message.game, opened, len(opened.game.played))
+        with self._held(game) as opened:
+            _check_has_coach(opened)
+            opened.game.set(coach, counting)
+            return self._settled(opened)
 
-    def hint(self, message: At) -> dict[str, Any]:
+    def hint(self, game: str, at: int) -> dict[str, Any]:
         """What the coach would do now."""
-        if not self.warm.coach:
-            raise ValueError(_NOT_READY)
-        with self._held(message.game) as opened:
-            self._at(opened, message.at)
-            self._against_agent(opened)
+        self._check_is_ready()
+        with self._held(game, at) as opened:
+            _check_has_coach(opened)
             return hint_as_json(opened.coach.hint())
 
-    def notes(self, message: OfGame) -> dict[str, Any]:
+    def notes(self, game: str) -> dict[str, Any]:
         """The coach's comments so far, and the chance to win; empty until its kernels are compiled."""
         if not self.warm.coach:
             return {"warm": False, "how": HOW, "notes": [], "line": []}
-        with self._held(message.game) as opened:
+        with self._held(game) as opened:
             return {"warm": True, "how": HOW, **notes_as_json(opened.coach)}
 
-    def review(self, message: OfGame) -> dict[str, Any]:
+    def review(self, game: str) -> dict[str, Any]:
         """A finished game: errors, luck, every moment; it counts in the person's progress from now on."""
-        with self._held(message.game) as opened:
-            coach = self._over(opened, "look through it").coach
+        with self._finished(game, "look through it") as opened:
             if not (opened.game.so_far.practice or opened.game.so_far.people):
-                keep(self._folder, played_game(coach))
-            return review_as_json(coach)
+                keep(self._folder, played_game(opened.coach))
+            return review_as_json(opened.coach)
 
-    def progress(self, message: Nothing) -> dict[str, Any]:
+    def progress(self) -> dict[str, Any]:
         """What the person's games say that have been looked through."""
         return progress_as_json(read_progress(self._folder))
 
-    def choices(self, message: At) -> dict[str, Any]:
+    def choices(self, game: str, at: int) -> dict[str, Any]:
         """All that the person could have done at a decision of a finished game, with its values."""
-        with self._held(message.game) as opened:
-            return choices_as_json(*self._over(opened, "look through it").game.view_at(message.at), _JUDGE)
+        with self._finished(game, "look through it") as opened:
+            return choices_as_json(*opened.game.view_at(at), _JUDGE)
 
-    def lesson(self, message: Nothing) -> dict[str, Any]:
+    def lesson(self) -> dict[str, Any]:
         """The positions of today, and what has been answered."""
         return lesson_as_json(Lesson(self._folder, date.today()))
 
-    def answer(self, message: Answer) -> dict[str, Any]:
-        """What the coach says to an answer to a position of today."""
-        if not self.warm.coach:
-            raise ValueError(_NOT_READY)
+    def answer(self, position: str, cards: tuple[str, ...]) -> dict[str, Any]:
+        """What the coach says to an answer to a position of today, by its id."""
+        self._check_is_ready()
         lesson = Lesson(self._folder, date.today())
-        cards = [parse_card(card) for card in message.cards]
-        return answer_as_json(lesson, lesson.position(message.position), cards, _JUDGE)
+        return answer_as_json(lesson, lesson.position(position), [parse_card(card) for card in cards], _JUDGE)
 
-    def share(self, message: OfGame) -> dict[str, Any]:
+    def share(self, game: str) -> dict[str, Any]:
         """A finished game as text for people, and as a line that can be imported."""
-        with self._held(message.game) as opened:
-            return share(self._over(opened, "share it").coach)
+        with self._finished(game, "share it") as opened:
+            return share_as_json(opened.coach)
 
     def _begin(self, so_far: GameSoFar) -> dict[str, Any]:
-        self._check_agent(so_far.agent)
-        opened = OpenGame(SavedGame.begin_in(so_far, self._folder), _JUDGE)
-        name, opening = opened.game.file.stem, Future[OpenGame]()
+        if is_outside_agent(so_far.agent) and so_far.agent != self._offered.agent:
+            fault = f"agent {so_far.agent!r} is code of your own"
+            raise ValueError(f"{fault}: name it on the command line to play against it")
+        opened, opening = self._sitting(SavedGame.begin_in(so_far, self._folder)), Future[Sitting]()
         opening.set_result(opened)
         with self._lock:
-            self._open[name] = opening
+            self._open[opened.game.file.stem] = opening
         with opened.lock:
-            return self._settled(name, opened, len(so_far.cards))
+            return self._settled(opened, len(so_far.cards))
 
-    def _check_agent(self, agent: str) -> None:
-        if is_outside_agent(agent) and agent != self._offered.agent:
-            raise ValueError(f"agent {agent!r} is code of your own: name it on the command line to play against it")
+    def _sitting(self, game: SavedGame) -> Sitting:
+        return Sitting(game, _JUDGE, self._record)
+
+    def _check_is_ready(self) -> None:
+        if not self.warm.coach:
+            raise ValueError("the coach is not ready yet: the first start can take a minute")
 
     @contextmanager
-    def _held(self, name: str) -> Iterator[OpenGame]:
-        """A game, for this request alone."""
+    def _held(self, name: str, at: int | None = None) -> Iterator[Sitting]:
+        """A game, for this request alone; with ``at``, if the page shows its present state."""
         opened = self._opening(name).result()
         with opened.lock:
             if self._opening(name).result() is not opened:  # it was deleted meanwhile
                 raise ValueError(f"there is no game {name!r}")
+            if at not in (None, len(opened.game.played)):
+                raise MovedOn("the game has moved on")
             yield opened
 
-    def _opening(self, name: str) -> Future[OpenGame]:
+    @contextmanager
+    def _finished(self, name: str, then: str) -> Iterator[Sitting]:
+        with self._held(name) as opened:
+            if not opened.game.is_over:
+                raise ValueError(f"the game is not over: {then} when it is")
+            yield opened
+
+    def _opening(self, name: str) -> Future[Sitting]:
         """A game that is open, or will be; the others do not wait for it."""
         if not GAME_ID.fullmatch(name):
             raise ValueError(f"there is no game {name[:40]!r}")
         with self._lock:
             opening = self._open.get(name)
             if opening is None or (opening.done() and opening.exception()):
-                folders = (self._folder, self._folder / FINISHED)
-                file = next(
-                    (folder / f"{name}.json" for folder in folders if (folder / f"{name}.json").is_file()), None
-                )
+                files = [folder / f"{name}.json" for folder in (self._folder, self._folder / FINISHED)]
+                file = next((file for file in files if file.is_file()), None)
                 if file is None:
                     raise ValueError(f"there is no game {name!r}")
                 opening = self._open[name] = in_thread(partial(self._resumed_game, file))
             return opening
 
-    def _resumed_game(self, file: Path) -> OpenGame:
+    def _resumed_game(self, file: Path) -> Sitting:
         named = self._offered.agent  # by the user
-        return OpenGame(SavedGame.resume(file, named if read_game(file).agent == named else None), _JUDGE)
+        return self._sitting(SavedGame.resume(file, named if read_game(file).agent == named else None))
 
     @staticmethod
-    def _over(opened: OpenGame, then: str) -> OpenGame:
-        """A game, if it is finished."""
-        if not opened.game.is_over:
-            raise ValueError(f"the game is not over: {then} when it is")
-        return opened
+    def _settled(opened: Sitting, since: int | None = None, seen: int = 0, looker: Looker | None = None) -> Any:
+        """The state of a game when it is the person's turn, or the game is over.
 
-    @staticmethod
-    def _against_agent(opened: OpenGame) -> None:
-        if opened.game.so_far.people:
-            raise ValueError("this is not for a game of two people")
-
-    @staticmethod
-    def _at(opened: OpenGame, at: int) -> SavedGame:
-        """The game, if the page shows its present state."""
-        if at != len(opened.game.played):
-            raise MovedOn("the game has moved on")
-        return opened.game
-
-    def _settled(self, name: str, opened: OpenGame, since: int, looker: Looker | None = None) -> dict[str, Any]:
-        """Plays the agent's cards until it is the person's turn, and files a finished game; the state since a card, as
-        a looker saw it come, by default the one who looks now."""
-        opened.let_agent_play()
-        game = opened.game
-        if game.is_over:
-            game.finish(self._record)
+        Args:
+            opened: the game.
+            since: how many cards the page has seen played; by default all.
+            seen: of the next card, how many stages.
+            looker: who saw the moments since then; by default the one who looks now.
+        """
+        since = len(opened.game.played) if since is None else since
+        opened.settle()
         then = opened.looker
-        return {"game": name, **state(game, since, looker or then, then)}
+        return {"game": opened.game.file.stem, **state(opened.game, (since, seen), looker or then, then)}
+
+
+def _check_has_coach(opened: Sitting) -> None:
+    if opened.game.so_far.people:
+        raise ValueError("this is not for a game of two people")
+
+
+def _fields(name: str) -> Any:
+    """The fields of a message as a type."""
+    kinds = get_type_hints(getattr(Games, name))
+    return NamedTuple(name, [(field, kind) for field, kind in kinds.items() if field != "return"])
+
+
+MESSAGES = {
+    name: _fields(name) for name in vars(Games) if not name.startswith("_") and name not in ("warm_up", "close")
+}
+"""What the page may ask, and the fields of each message."""
+
+
+def answered(games: Games, name: str, content: str) -> tuple[int, str]:
+    """The status of HTTP and the JSON of an answer.
+
+    Args:
+        games: they answer.
+        name: of the message, one of ``MESSAGES``.
+        content: JSON, the fields of the message.
+    """
+    try:
+        message = typed(parse_json(content), MESSAGES[name], "the message")
+        return 200, json.dumps(getattr(games, name)(*message), separators=(",", ":"))
+    except MovedOn as error:
+        status, fault = 409, str(error)
+    except ValueError as error:
+        status, fault = 400, str(error)
+    except OSError as error:
+        status, fault = 507, f"the game cannot be kept: {error}"
+    return status, json.dumps({"error": fault})

@@ -12,27 +12,20 @@ from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 
-import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from crib_env.evaluate.play.page.answers import answered
-from crib_env.evaluate.play.page.games import Games
-from crib_env.evaluate.play.page.messages import MESSAGES
-from crib_env.evaluate.play.page.open_game import in_thread
+from crib_env.evaluate.play.page.games import MESSAGES, Games, answered
+from crib_env.evaluate.play.page.pictures import board, card_faces, colours
 from crib_env.evaluate.play.saved_game import PERSON
-from crib_env.picture.board import HEIGHT, LEFT, TOP, WIDTH, draw_board
-from crib_env.picture.cards import HIDDEN, card_face
-from crib_env.picture.colours import DARK, LIGHT, STYLED, four_colours, style_variables
+from crib_env.evaluate.play.sitting import in_thread
 
 LARGEST = 4_096  # bytes of a message
-PATIENCE = 10.0  # seconds in which a request has to arrive as a whole, and what was sent to be read
-MOST_CONNECTIONS = 32  # a browser keeps six
+MOST_CONNECTIONS = 32  # a browser keeps six; others are refused
 _STATIC = Path(__file__).parent / "static"
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".html": "text/html"}
 _HEADERS = {
@@ -50,22 +43,9 @@ _HEADERS = {
 def page_files() -> dict[str, bytes]:
     """The files of the page, by name; the same for every game."""
     files = {path.name: path.read_bytes() for path in sorted(_STATIC.iterdir())}
-    board = f'<svg id="board" viewBox="{LEFT} {TOP} {WIDTH} {HEIGHT}" role="img">{draw_board(PERSON, STYLED)}'
-    pictures = {
-        "<!-- cards -->": "".join(card_face(card, STYLED) for card in range(HIDDEN, 52)),
-        "<!-- board -->": f'{board}<g id="pegs"></g></svg>',
-    }
     page = files.pop("index.html").decode()
-    for place, picture in pictures.items():
-        page = page.replace(place, picture)
-    two, four = LIGHT._asdict(), four_colours(LIGHT)._asdict()
-    suits = "".join(f"--{name}:{colour};" for name, colour in four.items() if colour != two[name])
-    colours = (
-        f":root{{{style_variables(LIGHT)}color-scheme:light}}"
-        f"@media(prefers-color-scheme:dark){{:root{{{style_variables(DARK)}color-scheme:dark}}}}"
-        f":root.four{{{suits}}}"
-    )
-    return files | {"": page.encode(), "colours.css": colours.encode()}
+    page = page.replace("<!-- cards -->", card_faces()).replace("<!-- board -->", board(PERSON))
+    return files | {"": page.encode(), "colours.css": colours().encode()}
 
 
 def make_app(games: Games, token: str, origin: str) -> ASGIApp:
@@ -147,55 +127,6 @@ class _Guard:
         return ""
 
 
-class _Protocol(H11Protocol):
-    """Closes connections that are too many, whose request does not arrive in time, or that do not read."""
-
-    _deadline: asyncio.TimerHandle | None = None
-    _to_be_read: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """See asyncio."""
-        super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
-            transport.abort()
-        else:
-            transport.set_write_buffer_limits(0)  # whatever is not read at once pauses writing
-            self._wait()
-
-    def pause_writing(self) -> None:
-        """See asyncio."""
-        super().pause_writing()
-        self._to_be_read = self.loop.call_later(PATIENCE, self.transport.abort)
-
-    def resume_writing(self) -> None:
-        """See asyncio."""
-        super().resume_writing()
-        if self._to_be_read is not None:
-            self._to_be_read.cancel()
-
-    def data_received(self, data: bytes) -> None:
-        """See asyncio."""
-        super().data_received(data)
-        if self.conn.their_state in (h11.IDLE, h11.SEND_BODY):
-            self._wait()
-        else:
-            self._wait_no_more()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """See asyncio."""
-        self._wait_no_more()
-        super().connection_lost(exc)
-
-    def _wait(self) -> None:
-        if self._deadline is None:
-            self._deadline = self.loop.call_later(PATIENCE, self.transport.abort)
-
-    def _wait_no_more(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
-
-
 @contextmanager
 def _listening(games: Games) -> Iterator[tuple[uvicorn.Server, socket.socket, str]]:
     """A server on a free port of 127.0.0.1, its socket, and the address of its page."""
@@ -207,11 +138,10 @@ def _listening(games: Games) -> Iterator[tuple[uvicorn.Server, socket.socket, st
         app = make_app(games, token, origin)
         config = uvicorn.Config(
             app,
-            http=_Protocol,
             ws="none",
             lifespan="off",
             log_level="warning",
-            backlog=MOST_CONNECTIONS,  # asyncio accepts so many at once, before any is closed
+            limit_concurrency=MOST_CONNECTIONS,
             timeout_graceful_shutdown=2,
         )
         yield uvicorn.Server(config), listening, f"{origin}/{token}/"

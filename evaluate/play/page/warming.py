@@ -11,9 +11,15 @@ from typing import NamedTuple
 from crib_env.evaluate.play.coach import Coach
 from crib_env.evaluate.play.lesson import Lesson
 from crib_env.evaluate.play.levels import LEVELS
-from crib_env.evaluate.play.page.lesson import lesson_as_json
-from crib_env.evaluate.play.page.review import choices_as_json, review_as_json, share
-from crib_env.evaluate.play.page.views import hint_as_json, notes_as_json, state
+from crib_env.evaluate.play.page.as_json import (
+    choices_as_json,
+    hint_as_json,
+    lesson_as_json,
+    notes_as_json,
+    review_as_json,
+    share_as_json,
+    state,
+)
 from crib_env.evaluate.play.saved_game import AGENT, GameSoFar, SavedGame
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
 
@@ -51,7 +57,7 @@ def warmed_up(agent: str, judge: PlayJudge) -> Iterator[Warm]:
         yield Warm(True, True, False, "the review of games")
         for coach in coaches:
             review_as_json(coach)
-            share(coach)
+            share_as_json(coach)
             for at in coach.game.decisions()[:4]:
                 choices_as_json(*coach.game.view_at(at), judge)
         lesson_as_json(Lesson(Path(folder), date.today()))  # answers are judged as decisions of games are
@@ -86,5 +92,5 @@ def _play(game: SavedGame, coach: Coach | None) -> None:
         game.play(int(game.view().action_mask[0].argmax()))
         if coach:
             notes_as_json(coach)
-    state(game, 0)
+    state(game, (0, 0))
     game.close()

@@ -59,7 +59,7 @@ for name in ${JSON.stringify(named)}.split():
         importlib.import_module(name)
     except ImportError:  # nobody calls it on the page
         pass
-from crib_env.evaluate.play.casebook import casebook
+from crib_env.evaluate.play.lesson import casebook
 casebook()
 sys.path_importer_cache.clear()
 zipimport._zip_directory_cache.clear()

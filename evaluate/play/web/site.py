@@ -15,12 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from crib_env.evaluate.play.page import answers
+from crib_env.evaluate.play.page import games
 from crib_env.evaluate.play.page.server import page_files
 from crib_env.evaluate.play.page.warming import play_through, warmed_up
-from crib_env.evaluate.play.web.dense import fill_dense
+from crib_env.evaluate.play.web import NAMED, fill_dense
 from crib_env.evaluate.play.web.kernel_library import described_kernels, entries_of, shared_library
-from crib_env.evaluate.play.web.opponents import NAMED
 from crib_env.evaluate.play.web.prepared import IMPORTED, prepared_tables
 from crib_env.evaluate.skill.analysis.judges import play_judge
 from crib_env.files.whole_file import whole_file
@@ -35,18 +34,10 @@ Pyodide {version}, in pyodide/: {license}, https://github.com/pyodide/pyodide
 It has Python in it: PSF-2.0, https://docs.python.org/3/license.html
 """
 _HERE = Path(__file__).parent
-_ALONE = (
-    "filelock",
-    "gymnasium",
-    "numba",
-    "pettingzoo",
-    "table",
-    "tables",
-    "torch",
-)  # modules beside the package in the browser
+_ALONE = ("absent", "numba", "table", "tables", "torch")  # modules beside the package in the browser
 _REPLACED = {"crib_env.agents.networks.weights_file": "weights_file"}
 _NATIVE = (
-    "crib_env.evaluate.play.page.server",
+    *(f"crib_env.evaluate.play.page.{name}" for name in ("server", "pictures")),
     *(f"crib_env.evaluate.play.web.{name}" for name in ("__main__", "site", "kernel_library", "prepared")),
 )
 _POLICY = (
@@ -151,7 +142,7 @@ def _memory(pyodide: Path, files: Mapping[str, bytes]) -> bytes:
 
 def _modules() -> Iterator[tuple[str, Path]]:
     """Where each module, and the file that one of them reads, lies in the browser, and its file here."""
-    assert answers  # the page's door, which the table opens: it is among the modules
+    assert games  # which the table opens: they are among the modules
     for name, module in sorted(sys.modules.items()):
         if name.split(".")[0] == "crib_env" and module.__file__ and name not in _NATIVE:
             file = Path(module.__file__)

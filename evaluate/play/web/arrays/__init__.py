@@ -5,13 +5,17 @@ work. Each function does what NumPy's of the same name does, or raises; ``tests/
 site has this folder under the name ``numpy``.
 """
 
+import sys
+from types import SimpleNamespace
+
 from . import functions as _functions
-from . import linalg, random
+from . import random
 from .dtypes import NUMBERS, bool_, dtype, floating, generic, integer
-from .files import load
-from .memory import asarray, broadcast_to, ndarray, void
-from .reducing import REDUCTIONS, argsort, cumsum, lexsort, sort, unique
-from .selecting import nonzero
+from .functions import REDUCTIONS, argsort, cumsum, lexsort, norm, sort, unique
+from .memory import asarray, broadcast_to, ndarray, nonzero, void
+
+linalg = SimpleNamespace(norm=norm)
+sys.modules[f"{__name__}.typing"] = SimpleNamespace(ArrayLike=object, NDArray=object)  # for annotations
 
 globals().update(
     {name: value for name, value in vars(_functions).items() if name[0] != "_" and name not in globals()}

@@ -39,7 +39,7 @@ export async function openTable({ loadPyodide, createPyodideModule, read, keeps,
     // Status and JSON of the answer to a message, whose fields are JSON too.
     async answer(name, content) {
       if (!FIRST.messages.includes(name)) await later;
-      const found = table.answer(games, name, content), [status, text] = found.toJs();
+      const found = table.answered(games, name, content), [status, text] = found.toJs();
       found.destroy();
       if (keeps) saving = saving.then(() => synced(false)).catch(() => {});
       return [status, text];

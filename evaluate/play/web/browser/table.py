@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import absent  # noqa: F401  # before the modules that import what is not here
 import tables  # noqa: F401  # before the modules whose tables it knows
 
 
@@ -30,35 +31,19 @@ threading.Thread.start = threading.Thread.run  # type: ignore[method-assign]
 concurrent.futures.ThreadPoolExecutor = _AtOnce  # type: ignore[assignment, misc]
 
 from crib_env.evaluate.play.levels import FIRST  # noqa: E402
-from crib_env.evaluate.play.page.answers import answered  # noqa: E402
-from crib_env.evaluate.play.page.games import Games  # noqa: E402
-from crib_env.evaluate.play.page.messages import New  # noqa: E402
+from crib_env.evaluate.play.page.games import Games, answered  # noqa: E402
 from crib_env.evaluate.play.page.warming import READY  # noqa: E402
 from crib_env.evaluate.play.saved_game import GameSoFar  # noqa: E402
-from crib_env.evaluate.play.web.opponents import NAMED, PLAYING  # noqa: E402
+from crib_env.evaluate.play.web import NAMED  # noqa: E402
 
+__all__ = ["answered", "make_games"]
 _FOLDER = Path("/games")
-
-
-class _GamesHere(Games):
-    """The games of this browser, against those opponents whose kernels are here."""
-
-    def new(self, message: New) -> dict[str, Any]:
-        """See :class:`Games`."""
-        if message.agent not in PLAYING:
-            raise ValueError(f"{message.agent!r} does not play on this page: choose a level or {', '.join(NAMED)}")
-        return super().new(message)
 
 
 def make_games() -> Games:
     """The games of this browser; its files are kept by the page."""
     _FOLDER.mkdir(exist_ok=True)
     offered = GameSoFar(FIRST.agent, 0, None, (0, 0), ())
-    games = _GamesHere(_FOLDER, _FOLDER / "games.jsonl", offered, opponents=NAMED)
+    games = Games(_FOLDER, _FOLDER / "games.jsonl", offered, opponents=NAMED, others=False)
     games.warm = READY
     return games
-
-
-def answer(games: Games, name: str, content: str) -> tuple[int, str]:
-    """See :func:`crib_env.evaluate.play.page.answers.answered`."""
-    return answered(games, name, content)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.selecting import strides_of
+from numpy.memory import strides_of
 
 _FOLDER = Path("/table")
 _KNOWN = json.loads((_FOLDER / "tables.json").read_text())

@@ -1,6 +1,6 @@
 """In the place of torch in the browser: networks of layers that are all connected, with weights that are there.
 
-Each layer is a kernel, :mod:`crib_env.evaluate.play.web.dense`.
+Each layer is a kernel, :func:`crib_env.evaluate.play.web.fill_dense`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Linear(Module):
         self.weight, self.bias = np.zeros((n_outputs, n_inputs), np.float32), np.zeros(n_outputs, np.float32)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        from crib_env.evaluate.play.web.dense import fill_dense
+        from crib_env.evaluate.play.web import fill_dense
 
         out = np.empty((len(inputs), len(self.bias)), np.float32)
         fill_dense(inputs.array, self.weight, self.bias, out)

@@ -1,34 +1,50 @@
-"""A game that the page has opened, its coach, and the agent that thinks about a card."""
+"""A person at the table: the one loop of a game under the page, the terminal and MCP."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
-from typing import TypeVar
+from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 from crib_env.evaluate.play.coach import Coach
-from crib_env.evaluate.play.page.views import Looker
 from crib_env.evaluate.play.saved_game import AGENT, PERSON, SavedGame
+from crib_env.evaluate.play.words import Moment, moments
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
 
 _Made = TypeVar("_Made")
 _BLINK = 0.05  # seconds after which a thinking agent notices that it is stopped
 
 
-class OpenGame:
-    """One of the games."""
+class Looker(NamedTuple):
+    """Who looks at the table."""
 
-    def __init__(self, game: SavedGame, judge: PlayJudge) -> None:
-        self.lock, self.stop, self._judge = threading.Lock(), threading.Event(), judge
+    seat: int
+    sees: bool
+    """Whether the hand of this seat may be seen; not while the machine goes from one person to another."""
+
+
+class Sitting:
+    """A game that a person has opened, its coach, and the agent that thinks about a card.
+
+    Args:
+        game: the game.
+        judge: of the play, for the coach.
+        record: the file that the finished game is added to.
+    """
+
+    def __init__(self, game: SavedGame, judge: PlayJudge, record: Path) -> None:
+        self.lock, self.stop = threading.Lock(), threading.Event()
         self.seated: int | None = None
         """Of two people, the seat of the one who looks; None while nobody may see a hand."""
-        self.show(game)
+        self._judge, self._record = judge, record
+        self._open(game)
 
-    def show(self, game: SavedGame) -> None:
-        """Replaces the game, and its coach."""
+    def _open(self, game: SavedGame) -> None:
         self.game, self.coach = game, Coach(game, self._judge)
         self._thought: Future[int] | None = None  # of the card that the agent is asked for
+        self._told = game.place
 
     @property
     def looker(self) -> Looker:
@@ -54,21 +70,33 @@ class OpenGame:
             self.seated = None
         return before
 
-    def let_agent_play(self) -> None:
-        """Plays the agent's cards until it is the person's turn, or until it is stopped.
+    def back(self) -> None:
+        """Takes the last decision back (:meth:`SavedGame.taken_back`)."""
+        self._open(self.game.taken_back())
+
+    def settle(self) -> None:
+        """Plays the agent's cards until it is the person's turn, or until it is stopped; puts a finished game away.
 
         A stopped agent goes on with the same thought when it is asked again.
+
+        Raises:
+            ValueError, OSError: a file cannot be written.
         """
         self.stop.clear()
-        if self.game.so_far.people:
-            return
-        while not self.game.is_over and self.game.turn == AGENT:
+        while not (self.game.is_over or self.game.so_far.people) and self.game.turn == AGENT:
             self._thought = self._thought or in_thread(self.game.agents_card)
             while not wait((self._thought,), _BLINK).done:
                 if self.stop.is_set():
                     return
             thought, self._thought = self._thought, None
             self.game.play(thought.result())
+        if self.game.is_over:
+            self.game.finish(self._record)
+
+    def news(self) -> list[Moment]:
+        """What has happened since the last call, or since the game was opened."""
+        place, self._told = self._told, self.game.place
+        return [*moments(self.game, place)] if place != self._told else []
 
 
 def in_thread(do: Callable[[], _Made]) -> Future[_Made]:

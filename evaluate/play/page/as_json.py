@@ -1,0 +1,337 @@
+"""What is sent to the page, as JSON has it. Nothing in it is hidden from the person who looks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crib_env import PlayerViews
+from crib_env.agents.choosing import lowest_of_rank, six_dealt
+from crib_env.cards import format_card
+from crib_env.engine import CRIB, DISCARD, DOUBLE_SKUNK, EVENTS, SKUNK
+from crib_env.evaluate.play.coach import Coach, Hint, Note, review_rows
+from crib_env.evaluate.play.lesson import Lesson, Position
+from crib_env.evaluate.play.levels import Level, Rate
+from crib_env.evaluate.play.progress import PlayedGame, progress_rows, rating
+from crib_env.evaluate.play.reasons import Sight
+from crib_env.evaluate.play.saved_game import AGENT, PERSON, SavedGame, Show, read_game
+from crib_env.evaluate.play.sitting import Looker
+from crib_env.evaluate.play.told_game import tell_game
+from crib_env.evaluate.play.words import moments, tell_deal, tell_missed
+from crib_env.evaluate.skill.analysis.decisions import LEAST
+from crib_env.evaluate.skill.analysis.judges import PlayJudge
+from crib_env.evaluate.skill.luck.table import WINS
+from crib_env.picture.drawing import hole_at
+from crib_env.picture.seen import HIDDEN, Side, card_name, see
+from crib_env.scoring import count_aloud
+from crib_env.tables.analysis import analyse_discard
+
+HUMAN = Looker(PERSON, True)
+"""Who plays against an agent."""
+GAME_ID = re.compile(r"\d{8}-\d{6}(-\d+)?")
+_LISTED = 30
+_ASKED = ("you", "your opponent")
+
+
+def state(
+    game: SavedGame, place: tuple[int, int], looker: Looker = HUMAN, then: Looker | None = None
+) -> dict[str, Any]:
+    """The state of a game, and the moments since a place (:attr:`SavedGame.place`).
+
+    Args:
+        game: the game.
+        place: what the page has seen.
+        looker: who sees the moments up to the present one.
+        then: who sees that, and a new deal; by default the same.
+    """
+    so_far, then = game.so_far, then or looker
+    to_take = so_far.people and not then.sees
+    return {
+        "agent": so_far.agent,
+        "you": game.names[looker.seat],
+        "name": game.names[1 - looker.seat],
+        "people": bool(so_far.people),
+        "take": game.names[then.seat] if to_take else "",
+        "seed": so_far.seed if game.is_over else None,  # all deals follow from it
+        "practice": so_far.practice,
+        "coach": so_far.coach,
+        "counting": so_far.counting,
+        "at": len(game.played),
+        "choose": 0 if to_take else to_choose(game, then.seat),
+        "over": game.is_over,
+        "stopped": not game.is_over and not so_far.people and game.turn == AGENT,
+        "skunk": _skunk(game),
+        "frames": list(_frames(game, place, looker, Looker(looker.seat, then.sees))),
+    }
+
+
+def _skunk(game: SavedGame) -> str:
+    """A sentence, where a finished game was one; otherwise empty."""
+    loser = int(game.games["scores"].min())
+    if not game.is_over or loser > SKUNK:
+        return ""
+    return "A double skunk. " if loser <= DOUBLE_SKUNK else "A skunk. "
+
+
+def to_choose(game: SavedGame, seat: int) -> int:
+    """How many cards the person in a seat is to choose now."""
+    if game.is_over or game.turn != seat:
+        return 0
+    return 1 if game.games["phase"][0] != DISCARD else 2 - int(game.games["discards"][0, seat]).bit_count()
+
+
+def _frames(game: SavedGame, place: tuple[int, int], looker: Looker, then: Looker) -> Iterator[dict[str, Any]]:
+    """The moments since a place. The last is the present, and the only one if nothing has happened."""
+    n = len(game.played)
+    for kind, at, games, seat, said in moments(game, place, looker.seat, card_name):
+        if kind == "deal":
+            yield {"at": at, **moment_of(games, game.names, then), "said": list(said)}
+        else:
+            yield {"at": at, **_frame(games, game.names, () if kind == "hand" else said, seat, looker)}
+    if game.show:
+        yield {"at": n, **_asked(game, game.show, looker)}
+    if place[0] < n and then != looker:
+        yield {"at": n, **moment_of(game.games, game.names, then)}
+
+
+def whole_game(game: SavedGame) -> Iterator[dict[str, Any]]:
+    """The moments of a finished game from its first deal on; ``at``: how many cards had been played."""
+    first = game.played[0].before
+    yield {"at": 0, **moment_of(first, game.names), "said": [tell_deal(first, game.names)]}
+    yield from _frames(game, (0, 0), HUMAN, HUMAN)
+
+
+def moment_of(games: np.ndarray, names: tuple[str, str], looker: Looker = HUMAN) -> dict[str, Any]:
+    """A game as it stands, without what led to it."""
+    begun = games.copy()
+    begun["n_events"] = 0  # these belong to the card before
+    return _frame(begun, names, (), None, looker)
+
+
+def _asked(game: SavedGame, show: Show, looker: Looker) -> dict[str, Any]:
+    """A hand that the person is to count, or the agent's with what it says of it. What it is worth is not in it."""
+    hand = show.hand
+    is_own = hand.owner == looker.seat
+    asks = {
+        "seat": hand.owner ^ looker.seat,
+        "crib": hand.is_crib,
+        "said": None if is_own else game.agents_count(),
+        "counted": show.counted,
+    }
+    return {**_frame(show.laid_open, game.names, (), None, looker), "counted": None, "caption": "", "asks": asks}
+
+
+def _frame(
+    games: np.ndarray, names: tuple[str, str], said: Iterable[str], mover: int | None, looker: Looker
+) -> dict[str, Any]:
+    """A moment; seats are 0 for the looker, and 1 for the other."""
+    own = looker.seat
+    table = see(games, own, below=own, names=names)
+    counted = table.counted
+    covered = not looker.sees and not counted
+    return {
+        "deal": int(games["n_deals"][0]),
+        "mover": None if mover is None else mover ^ own,
+        "sides": [_side(table.sides[seat], seat == own, covered) for seat in (own, 1 - own)],
+        "crib": [""] * len(table.crib) if covered else _cards(table.crib),
+        "starter": None if table.starter is None else _card(table.starter),
+        "laid": [
+            {
+                "card": _card(laid.card),
+                "seat": laid.seat ^ own,
+                "count": laid.count,
+                "points": laid.points,
+                "past": laid.is_past,
+            }
+            for laid in table.laid
+        ],
+        "count": table.count,
+        "counted": counted
+        and {
+            "seat": counted.seat ^ own,
+            "crib": counted.kind == EVENTS[CRIB],
+            "points": counted.points,
+            "pegged": counted.pegged,
+            "missed": counted.missed,
+            "told": tell_missed(counted, names),
+            "items": [
+                {"said": said, "kind": item.kind, "points": item.points, "cards": _cards(item.cards)}
+                for item, said in zip(counted.items, count_aloud(counted.items))
+            ],
+        },
+        "caption": table.caption,
+        "said": list(said),
+    }
+
+
+def notes_as_json(coach: Coach) -> dict[str, Any]:
+    """The coach's comments so far, and the line of the chance to win."""
+    return {"notes": [note_as_json(note) for note in coach.notes()], "line": coach.line()}
+
+
+def note_as_json(note: Note) -> dict[str, Any]:
+    """A comment of the coach."""
+    return {"at": note.at, "deal": note.deal, "size": note.size, "text": note.text, "why": note.why}
+
+
+def hint_as_json(hint: Hint) -> dict[str, Any]:
+    """What the coach would do."""
+    return {"cards": _cards(hint.cards), "chance": hint.chance, "why": hint.why}
+
+
+def _side(side: Side, is_below: bool, covered: bool) -> dict[str, Any]:
+    rear = side.rear_peg if side.score else -1
+    return {
+        "score": side.score,
+        "pegs": [hole_at(hole, is_below) for hole in (rear, side.score)],
+        "dealer": side.is_dealer,
+        "acts": side.acts,
+        "go": side.says_go,
+        "hand": [""] * len(side.hand) if covered else _cards(side.hand),
+        "legal": [] if covered else _cards(side.legal),
+    }
+
+
+def _cards(cards: Iterable[int]) -> list[str]:
+    return [_card(card) for card in cards]
+
+
+def _card(card: int) -> str:
+    """As text; empty for a card that lies face down."""
+    return "" if card == HIDDEN else format_card(card)
+
+
+def review_as_json(coach: Coach) -> dict[str, Any]:
+    """The coach on a finished game, and each of its moments."""
+    analysis = coach.analysis()
+    return {
+        "rows": list(review_rows(analysis)),
+        "costliest": [note_as_json(note) for note in coach.costliest()],
+        "frames": list(whole_game(coach.game)),
+        "luck": analysis.luck[:, :, WINS].sum(axis=1).tolist(),
+    }
+
+
+def choices_as_json(view: PlayerViews, chosen: Sequence[int], judge: PlayJudge) -> dict[str, Any]:
+    """All choices of a decision with figures in columns, the best first.
+
+    Of a discard: hand, crib and play in points on average, what they add up to, and the chance to win. Of the play, for
+    each rank: points at once, net points of the deal against the best, and the chance to win.
+
+    Args:
+        view: one decision, before the first card of a discard.
+        chosen: the cards discarded, or the card laid, which is named for its rank.
+        judge: values cards of the play.
+    """
+    of_discard = bool(view.is_discard[0])
+    rows = _discards(view) if of_discard else _cards_to_lay(view, judge, chosen[0])
+    return {
+        "columns": ["hand", "crib", "play", "points", "win %"] if of_discard else ["at once", "by the end", "win %"],
+        "rows": [{"cards": _cards(of), "cells": list(cells), "chosen": {*of} == {*chosen}} for of, cells in rows],
+    }
+
+
+def _discards(view: PlayerViews) -> Iterator[tuple[list[int], tuple[str, ...]]]:
+    six, is_dealer, scores = six_dealt(view)[0].tolist(), bool(view.is_dealer[0]), view.scores[0].tolist()
+    for row in analyse_discard(six, dealer=is_dealer, scores=(scores[0], scores[1])):
+        crib = row["crib_expected"] if is_dealer else -row["crib_expected"]
+        points = (f"{row['hand_mean']:.2f}", *(f"{points:+.2f}" for points in (crib, row["pegging"])))
+        yield row["discard"].tolist(), (*points, f"{row['total']:.2f}", f"{100 * row['win_probability']:.1f}")
+
+
+def _cards_to_lay(view: PlayerViews, judge: PlayJudge, chosen: int) -> Iterator[tuple[list[int], tuple[str, ...]]]:
+    worth, sight = judge.worth(view), Sight(view)
+    chances, points = worth.chances[0], worth.points[0]
+    ranks = [rank for rank in np.argsort(-chances, kind="stable").tolist() if np.isfinite(chances[rank])]
+    most = max(points[ranks])
+    for rank in ranks:
+        card = chosen if chosen % 13 == rank else int(lowest_of_rank(view, np.array([rank]))[0])
+        yield [card], (str(sight.after(card).points), f"{points[rank] - most:+.2f}", f"{100 * chances[rank]:.1f}")
+
+
+def share_as_json(coach: Coach) -> dict[str, Any]:
+    """The game as text with errors and luck, and as a line of a file of games."""
+    analysis = coach.analysis()
+    return {"text": tell_game(analysis.record, analysis=analysis), "line": analysis.record.to_line()}
+
+
+def progress_as_json(games: Sequence[PlayedGame]) -> dict[str, Any]:
+    """A person's games in rows, and its rating."""
+    found = rating(games)
+    return {
+        "rows": list(progress_rows(games)) if games else [],
+        "rating": found and found._asdict(),
+    }
+
+
+def lesson_as_json(lesson: Lesson) -> dict[str, Any]:
+    """The positions, without their answers."""
+    given = lesson.given()
+    return {
+        "day": lesson.day.isoformat(),
+        "positions": [
+            {
+                "id": position.id,
+                "title": position.title,
+                "choose": position.n_cards,
+                "frame": moment_of(position.games, _ASKED),
+                "given": position.id in given
+                and {
+                    "cards": list(given[position.id].cards),
+                    "right": given[position.id].chance_lost < LEAST,
+                },
+            }
+            for position in lesson.positions
+        ],
+    }
+
+
+def answer_as_json(lesson: Lesson, position: Position, cards: Sequence[int], judge: PlayJudge) -> dict[str, Any]:
+    """What the coach says to an answer, all choices in columns, and what strong players have published.
+
+    Raises:
+        ValueError: the cards cannot be chosen.
+        OSError: the answer cannot be kept.
+    """
+    note = lesson.judged(position, cards, judge)
+    answers = position.case.answers if position.case else {}
+    return {
+        "note": note_as_json(note),
+        "right": note.decision.chance_lost < LEAST,
+        "choices": choices_as_json(position.view(), cards, judge),
+        "published": [[ranks, list(people)] for ranks, people in answers.items()],
+    }
+
+
+def listed(folder: Path) -> list[dict[str, Any]]:
+    """The latest games of a folder; files that are not games are skipped."""
+    rows: list[dict[str, Any]] = []
+    for file in sorted(folder.glob("*.json"), reverse=True):
+        if GAME_ID.fullmatch(file.stem) and len(rows) < _LISTED:
+            with suppress(ValueError):  # it is no game, a link to nothing, or it has just been deleted
+                so_far = read_game(file)
+                row = {"game": file.stem, "agent": so_far.agent, "name": " and ".join(so_far.people) or so_far.other}
+                state = {"scores": so_far.standing, "deal": so_far.deal, "practice": so_far.practice}
+                rows.append({**row, **state, "imported": bool(so_far.deals)})
+    return rows
+
+
+def level_row(level: Level) -> dict[str, str]:
+    """A level as the first screen shows it."""
+    rates = {"greedy": level.against_greedy, "best": level.against_best}
+    told = [f"{_rate(rate)} of {rate.games:,} games against {name}" for name, rate in rates.items() if rate]
+    return {
+        "name": level.name,
+        "agent": level.agent,
+        "says": f"{level.says}; {level.words}",
+        "figures": f"wins {', '.join(told)}",
+    }
+
+
+def _rate(rate: Rate) -> str:
+    return f"{100 * rate.rate:.1f} ± {50 * (rate.high - rate.low):.1f} %"

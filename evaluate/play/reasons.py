@@ -1,0 +1,383 @@
+"""Why one choice is better than another, in the words of players, from what the player sees.
+
+A card of the play: points at once first, then what may follow: replies, what the opponent may hold. A discard: the part
+of the deal that brings most of the chance to win.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from crib_env import PlayerViews
+from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, posterior
+from crib_env.agents.belief.rest_of_deal import habits
+from crib_env.agents.choosing import six_dealt
+from crib_env.cards import N_CARDS, format_card, format_cards
+from crib_env.engine import DEALER, PONE
+from crib_env.kernels import mask_of
+from crib_env.scoring import COUNT_LIMIT, card_value, pile_points, score_show
+from crib_env.tables.analysis import analyse_discard, win_shares
+
+N_RANKS = 13
+_MADE = {15: "fifteen", 31: "thirty-one"}
+_ALIKE = {2: "a pair", 6: "three of a kind", 12: "four of a kind"}
+_BITS = 4  # of a packed hand for each rank
+
+
+class After(NamedTuple):
+    """What follows from a card laid."""
+
+    card: int
+    total: int
+    """The count with this card."""
+    points: int
+    """Scored at once."""
+    replies: dict[int, int]
+    """The points that the opponent would score at once, by the rank that it lays; without those that score nothing."""
+    reply: float
+    """Its best reply's points, on average over the hands that it may hold."""
+    silent: float
+    """The chance that it has no card that fits the count."""
+    follows: int
+    """How many unseen cards, laid next by the opponent, let this player score."""
+    followed: float
+    """The points of the best such follower, on average over the unseen cards."""
+    alone: int
+    """The most points to the end of the count, this card included, if the opponent does not lay any more; without cards
+    of the opponent, to the end of the play."""
+
+
+class Sight:
+    """What a player sees before it lays a card.
+
+    Args:
+        view: one decision in the play.
+    """
+
+    def __init__(self, view: PlayerViews) -> None:
+        self._view = view
+        self.held = [card for card in view.hand[0].tolist() if card >= 0]
+        self.laid = [card for card in view.laid[0].tolist() if card >= 0]
+        start = int(view.pile_start[0])
+        self._pile = [card % N_RANKS for card in self.laid[start:]]
+        self.count = int(view.count[0])
+        seen = {int(card) for cards in (view.hand, view.discards, view.laid, view.starter) for card in np.ravel(cards)}
+        self.unseen = [card for card in range(N_CARDS) if card not in seen]
+        self.opponents_cards = int(view.opponent_cards[0])
+        laid_by = view.laid_by[0, start : len(self.laid)].tolist()
+        self.go_at = _go_at(self._pile, laid_by) if view.said_go[0, 1] else None
+        """The count at which the opponent said go, if it did in this count."""
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the opponent lays no more in this count."""
+        return self.go_at is not None or not self.opponents_cards
+
+    @property
+    def others_laid(self) -> list[int]:
+        """The cards that the opponent has laid in this deal."""
+        return [card for card, by in zip(self.laid, self._view.laid_by[0].tolist()) if by == 1]
+
+    @cached_property
+    def _likely(self) -> tuple[np.ndarray, np.ndarray]:
+        """The hands (N, 13) that the opponent may hold, as numbers of ranks, and their probabilities."""
+        view = self._view
+        hands = Hands(*(np.zeros(MOST_HANDS, kind) for kind in (np.int64, np.float64, np.int64, np.int64)))
+        own = [card for card, by in zip(self.laid, view.laid_by[0].tolist()) if by == 0]
+        thrown = [card for card in view.discards[0].tolist() if card >= 0]
+        keeping = habits().keeping[DEALER if view.is_dealer[0] else PONE]
+        n = len(self.laid)
+        size = posterior(
+            mask_of(np.array(self.held + own + thrown)),
+            np.int64(view.starter[0]),
+            view.laid[0],
+            view.laid_by[0],
+            np.int64(n),
+            n > 0 and int(view.pile_start[0]) == n,
+            keeping,
+            hands,
+        )
+        ranks = hands.held[:size, None] >> (_BITS * np.arange(N_RANKS)) & (2**_BITS - 1)
+        return ranks, hands.weights[:size]
+
+    def chance_of(self, ranks: Sequence[int]) -> float:
+        """The chance that the opponent holds a card of one of these ranks."""
+        hands, weights = self._likely
+        return float(weights[hands[:, list(ranks)].any(axis=1)].sum())
+
+    def after(self, card: int) -> After:
+        """What follows from laying a card."""
+        rank = card % N_RANKS
+        pile, rest = [*self._pile, rank], [other % N_RANKS for other in self.held if other != card]
+        total, follows, followed, reply, silent = self.count + card_value(rank), 0, 0, 0.0, 0.0
+        replies: dict[int, int] = {}
+        if not self.is_alone and total < COUNT_LIMIT:
+            fits = _fit(pile, range(N_RANKS))
+            replies = {other: points for other in fits if (points := _points([*pile, other]))}
+            bests = {other: _best([*pile, other], rest) for other in fits}
+            followers = [bests[other % N_RANKS] for other in self.unseen if other % N_RANKS in bests]
+            follows, followed = sum(map(bool, followers)), sum(followers)
+            hands, weights = self._likely
+            scores = np.array([replies.get(other, 0) for other in range(N_RANKS)])
+            reply = float(weights @ ((hands > 0) * scores).max(axis=1))
+            silent = float(weights[~hands[:, fits].any(axis=1)].sum())
+        alone = _alone(pile, rest, self.opponents_cards == 0)
+        return After(card, total, _points(pile), replies, reply, silent, follows, followed / len(self.unseen), alone)
+
+    def name_reply(self, after: After, rank: int) -> str:
+        """What the opponent would score with a rank, as in ``"fifteen and a run of 3 for 5"``."""
+        points, count = after.replies[rank], after.total + card_value(rank)
+        names = [_MADE[count]] if count in _MADE else []
+        rest = points - 2 * len(names)
+        if rest:
+            is_run = after.card % N_RANKS != rank
+            names.append(f"a run of {rest}" if is_run else _ALIKE[rest])
+        return f"{' and '.join(names)} for {points}"
+
+
+def _go_at(pile: Sequence[int], laid_by: Sequence[int]) -> int:
+    """The count at which the opponent has said go: before all but the first of the cards that this player laid since.
+
+    Args:
+        pile: the ranks of the count.
+        laid_by: who laid each.
+    """
+    alone = next((k for k, by in enumerate(reversed(laid_by)) if by == 1), len(pile))
+    return _count(pile[: len(pile) - max(alone - 1, 0)])
+
+
+def _count(pile: Sequence[int]) -> int:
+    return sum(map(card_value, pile))
+
+
+def _points(pile: Sequence[int]) -> int:
+    """The points of the last rank of a pile."""
+    return int(pile_points(np.array(pile, np.int8), 0, len(pile), _count(pile)))
+
+
+def _fit(pile: Sequence[int], ranks: Iterable[int]) -> list[int]:
+    left = COUNT_LIMIT - _count(pile)
+    return [rank for rank in ranks if card_value(rank) <= left]
+
+
+def _best(pile: Sequence[int], ranks: Sequence[int]) -> int:
+    """The most points that one of these ranks makes on a pile."""
+    return max((_points([*pile, rank]) for rank in _fit(pile, ranks)), default=0)
+
+
+def _alone(pile: Sequence[int], rest: Sequence[int], goes_on: bool) -> int:
+    """The most points of the pile's last card and of cards laid alone after it, with the point for the last one.
+
+    Args:
+        pile: the ranks of the count.
+        rest: the ranks still held.
+        goes_on: whether another count follows, in which the player is alone too.
+    """
+    points, fitting = _points(pile), _fit(pile, rest)
+    if fitting:
+        return points + max(_alone([*pile, rank], _without(rest, rank), goes_on) for rank in fitting)
+    points += _count(pile) < COUNT_LIMIT
+    if goes_on and rest:
+        points += max(_alone([rank], _without(rest, rank), goes_on) for rank in rest)
+    return points
+
+
+def _without(ranks: Sequence[int], rank: int) -> list[int]:
+    left = list(ranks)
+    left.remove(rank)
+    return left
+
+
+# The play
+
+_NOTICED_IN_PLAY = 0.03  # points on average below which nothing is said
+_TENS = range(9, 13)
+_NAMES = ("an ace", *(f"a {number}" for number in range(2, 8)), "an 8", "a 9", "a 10", "a jack", "a queen", "a king")
+
+
+class Margin(NamedTuple):
+    """By how much the better card is better."""
+
+    points: float
+    """Net points of the deal; 0 or less where it wins more often all the same."""
+    chance: float
+    """To win the game."""
+
+
+class _Reason(NamedTuple):
+    """One thing that speaks for the better card."""
+
+    points: float
+    """How much it brings, roughly."""
+    tell: Callable[[], str]
+
+
+def why_card(view: PlayerViews, better: int, other: int, margin: Margin) -> str:
+    """Why to lay one card rather than another.
+
+    Args:
+        view: one decision in the play.
+        better, other: the cards.
+        margin: between them.
+    """
+    sight = Sight(view)
+    first, second = sight.after(better), sight.after(other)
+    own, opponents = view.scores[0].tolist()
+    reason = max(_reasons(sight, first, second), key=lambda one: one.points)
+    said = [*_at_once(first, second)]
+    gained = first.points - second.points
+    if gained < 0 < margin.points:
+        brings = f"by the end of the play {_named(first)} brings {margin.points:.2f} more all the same"
+        said[0] = f"{said[0].removesuffix('.')}, but {brings}."
+    elif margin.points <= 0:
+        often = f"{_named(first)} wins {_percents(margin.chance)} more often, though not by more points."
+        said.append(f"At {own} to {opponents} {often}")
+    if reason.points >= max(_NOTICED_IN_PLAY, gained):
+        said.append(reason.tell())
+    if not said:
+        said.append(f"By the end of the play {_named(first)} brings {margin.points:.2f} points more.")
+    return " ".join(f"{one[0].upper()}{one[1:]}" for one in said)
+
+
+def _named(after: After) -> str:
+    return format_card(after.card)
+
+
+def _percents(chance: float) -> str:
+    return f"{100 * chance:.1f} % points"
+
+
+def _at_once(first: After, second: After) -> Iterator[str]:
+    if first.points == second.points > 0:
+        yield f"{_named(first)} and {_named(second)} both make {first.points} at once."
+    elif first.points > second.points:
+        yield f"{_named(first)} makes {first.points} at once, {_named(second)} {second.points or 'nothing'}."
+    elif second.points:
+        yield f"{_named(second)} makes {second.points} at once, {_named(first)} {first.points or 'nothing'}."
+
+
+def _reasons(sight: Sight, first: After, second: After) -> Iterator[_Reason]:
+    if sight.is_alone:
+        gained = first.alone - first.points - (second.alone - second.points)
+        yield _Reason(gained, lambda: _tell_alone(sight, first, second))
+        return
+    yield _Reason(second.reply - first.reply, lambda: _tell_reply(sight, first, second))
+    if COUNT_LIMIT not in (first.total, second.total):  # after 31 nobody says go
+        yield _Reason(first.silent - second.silent, lambda: _tell_silent(sight, first, second))
+    if first.follows > second.follows:
+        yield _Reason(first.followed - second.followed, lambda: _tell_followers(sight, first, second))
+
+
+def _tell_alone(sight: Sight, first: After, second: After) -> str:
+    why = (
+        "has no cards left"
+        if sight.go_at is None
+        else f"said go at {sight.go_at} and holds nothing that fits this count"
+    )
+    makes = f"laying on alone you make {first.alone} with {_named(first)} first, {second.alone} with {_named(second)}"
+    return f"your opponent {why}: {makes}."
+
+
+def _tell_reply(sight: Sight, first: After, second: After) -> str:
+    """The reply that the better card denies most."""
+    groups: list[tuple[int, ...]] = [(rank,) for rank in second.replies]
+    if len(tens := tuple(rank for rank in _TENS if second.replies.get(rank) == 2)) == len(_TENS):
+        groups.append(tens)
+
+    def denied(ranks: tuple[int, ...]) -> float:
+        return sight.chance_of(ranks) * min(second.replies[rank] - first.replies.get(rank, 0) for rank in ranks)
+
+    ranks = max(groups, key=denied)
+    name = "a ten-card" if len(ranks) > 1 else _NAMES[ranks[0]]
+    left = sum(card % 13 in ranks for card in sight.unseen)
+    held = f"your opponent holds one with {100 * sight.chance_of(ranks):.0f} %{_why_held(sight)}"
+    unseen = f"{left} of {len(sight.unseen)} unseen cards {'is' if left == 1 else 'are'}"
+    leaves = f"{_named(second)} leaves {second.total} for {name}, {sight.name_reply(second, ranks[0])}"
+    best = f"The best reply makes {second.reply:.2f} on average, after {_named(first)} {first.reply:.2f}."
+    return f"{leaves}: {unseen}, and {held}. {best}"
+
+
+def _why_held(sight: Sight) -> str:
+    laid = sight.others_laid
+    return f", as it has laid {format_cards(laid)}" if laid else ", by what players keep"
+
+
+def _tell_silent(sight: Sight, first: After, second: After) -> str:
+    chances = f"{100 * first.silent:.0f} %, and {second.total} with {100 * second.silent:.0f} %"
+    return f"your opponent has nothing for {first.total} with {chances}{_why_held(sight)}: then the go is yours."
+
+
+def _tell_followers(sight: Sight, first: After, second: After) -> str:
+    keeps = format_cards([card for card in sight.held if card != first.card])
+    of = f"of {len(sight.unseen)} unseen cards {first.follows}, laid next, let you score with {keeps}"
+    return f"{of}; after {_named(second)} {second.follows}."
+
+
+# Discards
+
+_NOTICED_IN_DISCARDS = 0.05  # points on average below which people see no difference
+
+
+def why_discard(view: PlayerViews, better: Sequence[int], other: Sequence[int]) -> str:
+    """Why to discard one pair rather than another.
+
+    The part of the deal that brings most of the chance to win is named: hand, crib or play
+    (:func:`crib_env.tables.analysis.win_shares`).
+
+    Args:
+        view: one decision, before the first or the second card of the discard.
+        better, other: pairs of the six cards.
+    """
+    six, is_dealer = six_dealt(view)[0].tolist(), bool(view.is_dealer[0])
+    own, opponents = view.scores[0].tolist()
+    rows = {
+        tuple(sorted(row["discard"].tolist())): row
+        for row in analyse_discard(six, dealer=is_dealer, scores=(own, opponents))
+    }
+    first, second = rows[tuple(sorted(better))], rows[tuple(sorted(other))]
+    shares = win_shares(six, first, second, dealer=is_dealer, scores=(own, opponents))
+    part = max(shares._fields, key=lambda name: getattr(shares, name))
+    hand, pegging, crib = (float(first[name] - second[name]) for name in ("hand_mean", "pegging", "crib_expected"))
+    if part == "hand":
+        gain, said = hand, f"the hand that you keep counts {first['hand_mean']:.1f} points on average, {hand:.1f} more"
+    elif part == "pegging":
+        gain, said = pegging, f"the cards that you keep win {pegging:.1f} points more in the play"
+    elif is_dealer:
+        gain, said = crib, f"your crib counts {first['crib_expected']:.1f} points on average, {crib:.1f} more"
+    else:
+        gain = -crib
+        said = f"your opponent's crib counts {first['crib_expected']:.1f} points on average, {-crib:.1f} fewer"
+    if gain < _NOTICED_IN_DISCARDS:
+        words = {
+            "hand": "your hand",
+            "pegging": "the play",
+            "crib": "your crib" if is_dealer else "your opponent's crib",
+        }
+        said = f"{words[part]} then brings {100 * getattr(shares, part):.1f} % points more to win"
+        if part == "hand":
+            said = _more_often(six, better, other) or said
+    if first["total"] < second["total"]:  # fewer points, and more wins
+        return f"At {own} to {opponents} points alone do not decide: {said}."
+    return f"{said[0].upper()}{said[1:]}."
+
+
+def _more_often(six: Sequence[int], better: Sequence[int], other: Sequence[int]) -> str:
+    """The number of points that the better hand reaches with most more starters; empty if it reaches none with more."""
+    starters = [card for card in range(N_CARDS) if card not in six]
+    first, second = (
+        [score_show([card for card in six if card not in pair], starter) for starter in starters]
+        for pair in (better, other)
+    )
+    points = max(range(1, 30), key=lambda points: _reaching(first, points) - _reaching(second, points))
+    many, fewer = _reaching(first, points), _reaching(second, points)
+    if many <= fewer:
+        return ""
+    return f"your hand then counts {points} or more with {many} of {len(starters)} starters, and otherwise with {fewer}"
+
+
+def _reaching(counts: Sequence[int], points: int) -> int:
+    return sum(count >= points for count in counts)

@@ -1,5 +1,0 @@
-"""See ``numpy.linalg``."""
-
-from .functions import norm
-
-__all__ = ["norm"]

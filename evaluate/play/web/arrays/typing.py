@@ -1,3 +1,0 @@
-"""See ``numpy.typing``: names for annotations."""
-
-ArrayLike = NDArray = object
