@@ -135,7 +135,7 @@ def test_the_command_runs_with_its_extra_alone(extra, arguments, says, tmp_path)
 
 WITHOUT = {
     "match best greedy": "agent 'best' is a network and needs torch: install crib_env with its extra 'agents'",
-    "play best": "the page needs h11: install crib_env with its extra 'play', or play with --terminal",
+    "play best": "the page needs uvicorn: install crib_env with its extra 'play', or play with --terminal",
     "train td": "this needs tensorboard: install crib_env with its extra 'train'",
     "league greedy random": "this needs matplotlib: install crib_env with its extra 'train'",
     "play mcp": "this needs mcp: install crib_env with its extra 'mcp'",

@@ -110,9 +110,6 @@ def test_a_player_that_takes_long_is_said_to_think(tab, monkeypatch):
         tab.page.locator("#mine .hand button[aria-pressed=false]").first.click()
     tab.page.click("#do")
     tab.page.wait_for_selector("#said:has-text('Greedy is thinking')")
-    tab.page.click("#stop")
-    tab.page.wait_for_selector("#game[data-turn=stopped]")
-    tab.page.click("#do")
     tab.page.wait_for_selector(WAITING)
     assert "thinking" not in tab.page.inner_text("#said")
 

@@ -53,11 +53,11 @@ def test_a_loss_is_a_ratio_of_sums_with_its_interval():
 
 
 def test_the_rating_of_a_level_is_that_of_its_win_rate():
-    ratings = [rating_of_loss(level.loss.loss) for level in LEVELS]
+    ratings = [rating_of_loss(level.loss.value) for level in LEVELS]
     assert ratings == sorted(ratings)
     assert ratings[-1] == 2_000
     for level, found in zip(LEVELS[:-1], ratings):
-        p = level.against_best.rate
+        p = level.against_best.value
         assert 10 ** ((found - 2_000) / 400) == pytest.approx(p / (1 - p))
     assert rating_of_loss(1.0) == ratings[0]
 
@@ -67,7 +67,7 @@ def test_two_games_give_a_rating_with_an_interval_around_it():
     found = rating([game(1, 0.30), game(2, 0.32)])
     assert found.low < found.rating < found.high
     reached = next(level for level in LEVELS if level.name == found.level)
-    assert rating_of_loss(reached.loss.loss) <= found.rating
+    assert rating_of_loss(reached.loss.value) <= found.rating
 
 
 def test_skunks_and_wins_are_counted():

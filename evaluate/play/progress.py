@@ -146,8 +146,8 @@ def rating_of_rate(rate: float) -> float:
 def rating_of_loss(loss: float) -> float:
     """The rating of a player whose decisions lose so much chance to win, between the measured levels; it is at
     least that of the weakest, and at most that of the strongest."""
-    ratings = [rating_of_rate(level.against_best.rate) if level.against_best else BEST_RATING for level in LEVELS]
-    losses = [level.loss.loss for level in LEVELS]
+    ratings = [rating_of_rate(level.against_best.value) if level.against_best else BEST_RATING for level in LEVELS]
+    losses = [level.loss.value for level in LEVELS]
     return float(np.interp(loss, losses[::-1], ratings[::-1]))
 
 
@@ -168,7 +168,7 @@ def rating(games: Sequence[PlayedGame]) -> Rating | None:
     if loss is None or loss.low is None or loss.high is None:
         return None
     found = rating_of_loss(loss.mean)
-    reached = [level.name for level in LEVELS if rating_of_loss(level.loss.loss) <= found]
+    reached = [level.name for level in LEVELS if rating_of_loss(level.loss.value) <= found]
     return Rating(found, rating_of_loss(loss.high), rating_of_loss(loss.low), reached[-1])
 
 

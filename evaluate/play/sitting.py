@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -14,7 +14,6 @@ from crib_env.evaluate.play.words import Moment, moments
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
 
 _Made = TypeVar("_Made")
-_BLINK = 0.05  # seconds after which a thinking agent notices that it is stopped
 
 
 class Looker(NamedTuple):
@@ -26,7 +25,7 @@ class Looker(NamedTuple):
 
 
 class Sitting:
-    """A game that a person has opened, its coach, and the agent that thinks about a card.
+    """A game that a person has opened, and its coach.
 
     Args:
         game: the game.
@@ -35,7 +34,7 @@ class Sitting:
     """
 
     def __init__(self, game: SavedGame, judge: PlayJudge, record: Path) -> None:
-        self.lock, self.stop = threading.Lock(), threading.Event()
+        self.lock = threading.Lock()
         self.seated: int | None = None
         """Of two people, the seat of the one who looks; None while nobody may see a hand."""
         self._judge, self._record = judge, record
@@ -43,7 +42,6 @@ class Sitting:
 
     def _open(self, game: SavedGame) -> None:
         self.game, self.coach = game, Coach(game, self._judge)
-        self._thought: Future[int] | None = None  # of the card that the agent is asked for
         self._told = game.place
 
     @property
@@ -75,21 +73,13 @@ class Sitting:
         self._open(self.game.taken_back())
 
     def settle(self) -> None:
-        """Plays the agent's cards until it is the person's turn, or until it is stopped; puts a finished game away.
-
-        A stopped agent goes on with the same thought when it is asked again.
+        """Plays the agent's cards until it is the person's turn; puts a finished game away.
 
         Raises:
             ValueError, OSError: a file cannot be written.
         """
-        self.stop.clear()
         while not (self.game.is_over or self.game.so_far.people) and self.game.turn == AGENT:
-            self._thought = self._thought or in_thread(self.game.agents_card)
-            while not wait((self._thought,), _BLINK).done:
-                if self.stop.is_set():
-                    return
-            thought, self._thought = self._thought, None
-            self.game.play(thought.result())
+            self.game.play(self.game.agents_card())
         if self.game.is_over:
             self.game.finish(self._record)
 

@@ -16,10 +16,10 @@ from crib_env.cards import format_card
 from crib_env.engine import CRIB, DISCARD, DOUBLE_SKUNK, EVENTS, SKUNK
 from crib_env.evaluate.play.coach import Coach, Hint, Note, review_rows
 from crib_env.evaluate.play.lesson import Lesson, Position
-from crib_env.evaluate.play.levels import Level, Rate
+from crib_env.evaluate.play.levels import Level, Measured
 from crib_env.evaluate.play.progress import PlayedGame, progress_rows, rating
 from crib_env.evaluate.play.reasons import Sight
-from crib_env.evaluate.play.saved_game import AGENT, PERSON, SavedGame, Show, read_game
+from crib_env.evaluate.play.saved_game import PERSON, SavedGame, Show, read_game
 from crib_env.evaluate.play.sitting import Looker
 from crib_env.evaluate.play.told_game import tell_game
 from crib_env.evaluate.play.words import moments, tell_deal, tell_missed
@@ -64,7 +64,6 @@ def state(
         "at": len(game.played),
         "choose": 0 if to_take else to_choose(game, then.seat),
         "over": game.is_over,
-        "stopped": not game.is_over and not so_far.people and game.turn == AGENT,
         "skunk": _skunk(game),
         "frames": list(_frames(game, place, looker, Looker(looker.seat, then.sees))),
     }
@@ -328,10 +327,10 @@ def level_row(level: Level) -> dict[str, str]:
     return {
         "name": level.name,
         "agent": level.agent,
-        "says": f"{level.says}; {level.words}",
+        "says": level.says,
         "figures": f"wins {', '.join(told)}",
     }
 
 
-def _rate(rate: Rate) -> str:
-    return f"{100 * rate.rate:.1f} ± {50 * (rate.high - rate.low):.1f} %"
+def _rate(rate: Measured) -> str:
+    return f"{100 * rate.value:.1f} ± {50 * (rate.high - rate.low):.1f} %"

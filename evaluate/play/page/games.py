@@ -172,13 +172,6 @@ class Games:
                 del self._open[game]
         return {}
 
-    def stop(self, game: str) -> dict[str, Any]:
-        """Stops the agent, which thinks about its card in another request."""
-        opening = self._opening(game)
-        if opening.done():
-            opening.result().stop.set()
-        return {}
-
     def look(self, game: str) -> dict[str, Any]:
         """The state of a game, from the person's last decision on."""
         with self._held(game) as opened:

@@ -71,8 +71,9 @@ def _face(card: int) -> str:
         f'<use href="#suit-{suit}" transform="translate({x - size / 2} {y - size / 2})scale({size / 10})"/>'
         for x, y, size in ((26, 67, 22), (57, 90, 41))
     )
-    rank = f'<text x="26" y="49" font-size="46" font-weight="600" text-anchor="middle">{rank_text(card)}</text>'
-    return f'<g fill="var(--{fill})">{rank}{pips}</g>'
+    rank, narrow = rank_text(card), ' textLength="40" lengthAdjust="spacingAndGlyphs"'
+    size = f'x="26" y="49" font-size="46" font-weight="600" text-anchor="middle"{narrow * (len(rank) - 1)}'
+    return f'<g fill="var(--{fill})"><text {size}>{rank}</text>{pips}</g>'
 
 
 def board(below: int) -> str:

@@ -59,18 +59,16 @@ async function act(name, message) {
   }
 }
 
-// While an answer takes long, the opponent is said to think, and can be stopped.
+// While an answer takes long, the opponent is said to think.
 async function patiently(answer) {
   const slow = setTimeout(() => {
     say(`${state?.name ?? "your opponent"} is thinking`);
-    find("stop").hidden = false;
     find("game").classList.add("thinking");
   }, LONG);
   try {
     return await answer;
   } finally {
     clearTimeout(slow);
-    find("stop").hidden = true;
     find("game").classList.remove("thinking");
   }
 }
@@ -170,7 +168,7 @@ function controls() {
   find("hint").hidden = !isMine || state.people;
   find("rematch").hidden = busy || !state?.over;
   find("undo").hidden = busy || !state?.practice;
-  Object.assign(find("game").dataset, { turn: !isMine ? (busy ? "wait" : state?.over ? "over" : state?.take ? "pass" : state?.stopped ? "stopped" : state && present().asks ? "count" : "wait") : discards ? "discard" : "play", at: state?.at ?? "" });
+  Object.assign(find("game").dataset, { turn: !isMine ? (busy ? "wait" : state?.over ? "over" : state?.take ? "pass" : state && present().asks ? "count" : "wait") : discards ? "discard" : "play", at: state?.at ?? "" });
   if (busy || !state) return;
   if (state.over) {
     say(present().caption);
@@ -189,9 +187,6 @@ function controls() {
     find("said").textContent = said === null ? "" : `${state.name} says ${said}. Were any points missed?`;
     if (said !== null) button("Agreed", () => count(0));
     askPoints(present().asks, names(), count);
-  } else if (state.stopped) {
-    find("prompt").textContent = `${state.name} was stopped.`;
-    button(`Let ${state.name} go on`, () => act("look", {}));
   } else if (isMine) {
     find("prompt").textContent = state.people ? `${state.you}, lay a card.` : "Lay a card.";
   }
@@ -221,7 +216,6 @@ find("mine").addEventListener("click", event => {
   if (card && !card.disabled) choose(card.dataset.card);
 });
 find("undo").addEventListener("click", () => act("back", { at: state.at }));
-find("stop").addEventListener("click", () => ask("stop", { game: id }).catch(fault));
 find("rematch").addEventListener("click", async () => {
   try { location.hash = (await ask("rematch", { game: id })).game; } catch (error) { fault(error); }
 });

@@ -259,7 +259,7 @@ class ndarray:  # named as in NumPy
 
     def item(self) -> Any:
         (only,) = self.items()
-        return only.decode("utf-32-le").rstrip("\0") if self.dtype.kind == "U" else only
+        return only
 
     def __str__(self) -> str:
         return str(self.tolist())
