@@ -12,7 +12,7 @@ _NAMES = {
     **{"?": "bool", "b": "int8", "h": "int16", "i": "int32", "q": "int64"},
     **{"B": "uint8", "H": "uint16", "I": "uint32", "Q": "uint64", "f": "float32", "d": "float64"},
 }
-_RECORD = "record"
+_RECORD, _BYTES = "record", "bytes"
 
 
 class Field(NamedTuple):
@@ -24,7 +24,7 @@ class Field(NamedTuple):
 
 
 class dtype:  # named as in NumPy
-    """The type of an item: a number by its code in :mod:`struct`, or a record. Each exists once."""
+    """The type of an item: a number by its code in :mod:`struct`, a record, or plain bytes. Each exists once."""
 
     _made: dict[object, dtype] = {}
     code: builtins.str
@@ -44,6 +44,8 @@ class dtype:  # named as in NumPy
 
     @classmethod
     def _plain(cls, what: Any) -> dtype:
+        if isinstance(what, str) and what.lstrip("|<=")[0] == "V":
+            return cls._with(_BYTES, "V", what, int(what.lstrip("|<=")[1:]), None)
         code = _code_of(what)
         known = cls._made.get(code)
         return known or cls._made.setdefault(code, cls._with(code, _KINDS[code], _NAMES[code], struct.calcsize(code)))
@@ -80,7 +82,7 @@ class dtype:  # named as in NumPy
 
     @property
     def is_number(self) -> bool:
-        """Whether it is no record."""
+        """Whether it is no record and no bytes."""
         return self.kind != "V"
 
     @property
