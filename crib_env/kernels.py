@@ -51,7 +51,8 @@ def variant(template: Any, name: str, other: Any) -> Any:
         return template
     source = sha256(Path(called.__code__.co_filename).read_bytes()).hexdigest()[:8]
     copy = FunctionType(function.__code__, {**function.__globals__, name: other})
-    copy.__qualname__ = f"{function.__qualname__}_by_{called.__module__}.{called.__qualname__}_{source}"
+    # A file is named after it, and no name may have more than 255 bytes.
+    copy.__qualname__ = f"{function.__qualname__}_by_{called.__qualname__}_{source}"
     return kernel(copy)
 
 

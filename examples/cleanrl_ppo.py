@@ -1,10 +1,11 @@
 """CleanRL's PPO loop on 64 native games: learns the play from the inputs by rank, and discards as `greedy`.
 
-python cleanrl_ppo.py           # prints its strength against `greedy` after three processor minutes
-python cleanrl_ppo.py 30 2      # after 30 processor seconds, with random seed 2
+python cleanrl_ppo.py                      # prints its strength against `greedy` after three processor minutes
+python cleanrl_ppo.py 30 2                 # after 30 processor seconds, with random seed 2
+python cleanrl_ppo.py 180 1 cuda 65536     # on a GPU, 65,536 games
 
 Its one file for PPO: Huang et al. (2022), *CleanRL: High-quality Single-file Implementations of Deep Reinforcement
-Learning Algorithms*. Added: the mask. `crib_env` deals, plays the opponent and writes masks and float32 inputs.
+Learning Algorithms*. Added: the mask. `crib_env` deals, plays the opponent and writes inputs and masks as tensors.
 """
 
 import sys
@@ -21,7 +22,9 @@ from crib_env.observation import OBSERVATIONS
 
 SECONDS = float(sys.argv[1]) if len(sys.argv) > 1 else 180.0
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-GAMES, STEPS, EPOCHS, MINIBATCH, RATE, CLIP, LAMBDA = 64, 128, 3, 1024, 1e-3, 0.2, 0.9  # nothing is discounted
+DEVICE = sys.argv[3] if len(sys.argv) > 3 else "cpu"
+GAMES = int(sys.argv[4]) if len(sys.argv) > 4 else 64
+STEPS, EPOCHS, MINIBATCH, RATE, CLIP, LAMBDA = 128, 3, max(1024, 2 * GAMES), 1e-3, 0.2, 0.9  # nothing is discounted
 
 torch.manual_seed(SEED)
 torch.set_num_threads(1)
@@ -31,8 +34,7 @@ envs = gymnasium.make_vec(
     vectorization_mode="vector_entry_point",
     opponent="greedy",
     observation="ranks",
-    dtype="float32",
-    autoreset_mode="SameStep",  # every step is a decision
+    device=DEVICE,
 )
 
 
@@ -45,7 +47,7 @@ def layers(outputs, last_scale):
     return nn.Sequential(linear[0], nn.ReLU(), linear[1], nn.ReLU(), linear[2])
 
 
-actor, critic = layers(52, 0.01), layers(1, 1.0)
+actor, critic = layers(52, 0.01).to(DEVICE), layers(1, 1.0).to(DEVICE)
 optimiser = torch.optim.Adam([*actor.parameters(), *critic.parameters()], lr=RATE, eps=1e-5)
 
 
@@ -62,38 +64,39 @@ class Player:
     @torch.inference_mode()
     def act(self, views):
         """See :class:`crib_env.agents.Agent`."""
-        inputs, mask = torch.from_numpy(views.ranks).float(), torch.from_numpy(views.action_mask).bool()
-        laid = policy(inputs, mask).logits.argmax(dim=1).numpy()
+        inputs, mask = (torch.from_numpy(seen).to(DEVICE) for seen in (views.ranks, views.action_mask))
+        laid = policy(inputs.float(), mask.bool()).logits.argmax(dim=1).cpu().numpy()
         return np.where(views.is_discard, self.discards.act(views), laid)
 
 
 seen, _ = envs.reset(seed=SEED)
+begins = torch.zeros(GAMES, dtype=torch.bool, device=DEVICE)  # games that ended: their next step begins another one
 started, used, update = time.process_time(), 0.0, 0
 while used < SECONDS:
     update += 1
     optimiser.param_groups[0]["lr"] = RATE * (1 - used / SECONDS)
     rows = []
     for _ in range(STEPS):  # play
-        inputs, mask = torch.from_numpy(seen["observation"]), torch.from_numpy(seen["action_mask"])
+        inputs, mask = seen["observation"].float(), seen["action_mask"].bool() | begins[:, None]
         with torch.no_grad():
             chances, value = policy(inputs, mask), critic(inputs).squeeze(1)
             card = chances.sample()
-        seen, reward, over, _, _ = envs.step(card.numpy())
-        reward, over = torch.from_numpy(reward).float() / 10, torch.from_numpy(over)
-        rows.append((inputs, mask, card, chances.log_prob(card), value, reward, over))
-    inputs, mask, card, log_prob, value, reward, over = map(torch.stack, zip(*rows))
+        seen, reward, over, _, _ = envs.step(card)
+        rows.append((inputs, mask, card, chances.log_prob(card), value, reward / 10, over.clone(), ~begins))
+        begins = rows[-1][6]
+    inputs, mask, card, log_prob, value, reward, over, is_decision = map(torch.stack, zip(*rows))
 
     with torch.no_grad():  # credit, from the last decision backwards; none crosses the end of a deal
-        next_value, later = critic(torch.from_numpy(seen["observation"])).squeeze(1), torch.zeros(GAMES)
-    advantage = torch.zeros(STEPS, GAMES)
+        next_value, later = critic(seen["observation"].float()).squeeze(1), torch.zeros(GAMES, device=DEVICE)
+    advantage = torch.zeros(STEPS, GAMES, device=DEVICE)
     for t in reversed(range(STEPS)):
         error = reward[t] + next_value * ~over[t] - value[t]
         advantage[t] = later = error + LAMBDA * later * ~over[t]
         next_value = value[t]
 
-    batch = [x.flatten(0, 1) for x in (inputs, mask, card, log_prob, advantage, advantage + value)]
+    batch = [x[is_decision] for x in (inputs, mask, card, log_prob, advantage, advantage + value)]
     for _ in range(EPOCHS):  # learn
-        for at in torch.randperm(STEPS * GAMES).split(MINIBATCH):
+        for at in torch.randperm(len(batch[0]), device=DEVICE).split(MINIBATCH):
             inputs, mask, card, log_prob, gain, target = (x[at] for x in batch)
             chances = policy(inputs, mask)
             ratio = (chances.log_prob(card) - log_prob).exp()
@@ -107,5 +110,5 @@ while used < SECONDS:
     used = time.process_time() - started
     if update % 10 == 0:
         points = reward.sum().item() * 10 / over.sum().item()
-        print(f"{update * STEPS * GAMES:>9,} decisions {used:4.0f} s  {points:+.2f} net points a deal", flush=True)
+        print(f"{update * STEPS * GAMES:>9,} steps {used:4.0f} s  {points:+.2f} net points a deal", flush=True)
 print("against greedy:", crib_env.win_rate(Player(), "greedy", 10_000))

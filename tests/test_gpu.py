@@ -42,7 +42,7 @@ def assert_equal(arrays, tensors):
         ("Cribbage", {"opponent": "greedy"}),
         ("CribbagePegging", {"cards": 3}),
         ("CribbagePlay", {"opponent": "careful", "reward": "win", "seat": 1}),
-        ("Cribbage", {"observation": "ranks", "episode": "deal", "start_spread": 5}),
+        ("Cribbage", {"observation": "ranks", "opponent": "greedy", "episode": "deal", "start_spread": 5}),
         ("Cribbage", {"mask": "info", "reward": "match"}),
     ],
 )

@@ -155,7 +155,7 @@ def _listed(name: str, run: Any) -> Any:
 
 def _name(kernel: Any) -> str:
     """Of a kernel, with the kernels that it calls as a variant."""
-    name, *others = getattr(kernel, "py_func", kernel).__qualname__.split("_by_crib_env.")
+    name, *others = getattr(kernel, "py_func", kernel).__qualname__.split("_by_")
     return ", ".join([name, *(re.sub(r"(_[0-9a-f]{8})+$", "", other).rsplit(".", 1)[-1] for other in others)])
 
 
