@@ -8,7 +8,7 @@ player who says go shows that no low rank is left. So the hands of k cards that 
 from __future__ import annotations
 
 from itertools import combinations_with_replacement
-from math import comb, factorial, prod
+from math import comb, factorial
 from typing import NamedTuple
 
 import numpy as np
@@ -38,8 +38,11 @@ def _in_order(k: int) -> np.ndarray:
 HANDS = tuple(_in_order(k) for k in range(5))
 """For each k, (n_k, k) the ranks of each hand by its number, lowest first."""
 
+RANK_COUNTS = tuple((hands[:, :, None] == np.arange(N_RANKS)).sum(axis=1).astype(np.int8) for hands in HANDS)
+"""For each k, (n_k, 13) int8 the cards of each rank in each hand."""
+
 FOURS = HANDS[4]
-FOUR_SIZES = np.array([prod(comb(4, n) for n in np.bincount(ranks).tolist()) for ranks in FOURS])
+FOUR_SIZES = np.array([comb(4, n) for n in range(5)])[RANK_COUNTS[4]].prod(axis=1)
 """(1820,) how many sets of four cards each hand stands for; 270,725 in all."""
 
 FOUR_MASKS = (np.int64(1) << 13 * np.tril(FOURS[:, :, None] == FOURS[:, None], -1).sum(axis=2) + FOURS).sum(axis=1)
@@ -104,16 +107,12 @@ def _hand_tables() -> HandTables:
                 with_rank[k, rank, :n] = hand_number(np.insert(hands, k, rank, axis=1))
         for place in range(k):
             without_rank[k, hands[:, place], np.arange(n)] = hand_number(np.delete(hands, place, axis=1))
-        is_held = (hands[:, :, None] == np.arange(N_RANKS)).any(axis=1)
-        n_playable[k, 1:, :n] = is_held.cumsum(axis=1).T
+        n_playable[k, 1:, :n] = (RANK_COUNTS[k] > 0).cumsum(axis=1).T
     return HandTables(N_HANDS, with_rank, without_rank, n_playable)
 
 
 HAND_TABLES = _hand_tables()
 
-ORDERINGS = tuple(
-    np.array([1 / np.prod([factorial(n) for n in np.bincount(hand, minlength=N_RANKS)]) for hand in hands])
-    for hands in HANDS
-)
+ORDERINGS = tuple(1 / np.array([factorial(n) for n in range(5)])[counts].prod(axis=1) for counts in RANK_COUNTS)
 """For each k, (n_k,) one over the ways to order equal ranks. With a factor of 4 - n for each card drawn from a rank of
 which n are gone, it counts the sets of cards that a hand may be."""

@@ -21,7 +21,7 @@ from crib_env.evaluate.matches.match import play_match
 from crib_env.hands import HANDS, N_RANKS, hand_number
 from crib_env.kernels import streams
 from crib_env.scoring import score_play
-from crib_env.solver.hand_weights import pairs_dealt
+from crib_env.solver.pairs import pairs_dealt
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.train.best import learner as best

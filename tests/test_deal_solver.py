@@ -25,8 +25,7 @@ from crib_env.kernels import mask_of, streams
 from crib_env.solver.cfr import DISCOUNTS, PlaySolver, discounted
 from crib_env.solver.deal.best_response import best_responses, to_chances
 from crib_env.solver.deal.groups import two_groups
-from crib_env.solver.deal.holdings import by_choice, fill_hands, hand_weights
-from crib_env.solver.deal.meetings import meetings
+from crib_env.solver.deal.holdings import by_choice, fill_hands, hand_weights, meetings
 from crib_env.solver.deal.recall import Held, RecallSolver
 from crib_env.solver.deal.responses import fill_chances, make_lanes, respond
 from crib_env.solver.deal.saved import (
@@ -42,7 +41,7 @@ from crib_env.solver.deal.saved import (
 from crib_env.solver.deal.shows import choices, crib_means, discard_totals
 from crib_env.solver.deal.sixes import WAYS, number_of_six, sixes
 from crib_env.solver.deal.solver import add_regrets, matched
-from crib_env.solver.hand_weights import pairs_dealt
+from crib_env.solver.pairs import pairs_dealt
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.solver.sweeps import BEST_RESPONSE, EXPECTED, UPDATE_REGRETS, Step, Weights

@@ -19,7 +19,7 @@ from crib_env.hands import HANDS, N_RANKS, ORDERINGS, hand_number, hand_of_mask
 from crib_env.kernels import kernel, lowest, streams
 from crib_env.solver.cfr import DISCOUNTS, Discounts, PlaySolver, Population, discounted
 from crib_env.solver.endings import OF_ACTOR, OF_OTHER, ending_key, ending_points, make_endings
-from crib_env.solver.hand_weights import pairs_dealt
+from crib_env.solver.pairs import pairs_dealt
 from crib_env.solver.play_game import PlayGame, Reached
 from crib_env.solver.public_state import (
     ACTOR,

@@ -9,7 +9,7 @@ from crib_env.engine import DEALER, PONE
 from crib_env.hands import HAND_TABLES, HANDS, N_HANDS, N_RANKS, ORDERINGS, hand_number
 from crib_env.solver import play_game
 from crib_env.solver.cfr import PlaySolver, Population
-from crib_env.solver.hand_weights import pairs_dealt
+from crib_env.solver.pairs import pairs_dealt
 from crib_env.solver.play_game import PlayGame, Reached
 from crib_env.solver.public_state import GOAL, GONE, lay_rank, start_of_play
 from crib_env.solver.public_state import POINTS as MADE

@@ -12,7 +12,7 @@ import numpy as np
 from crib_env.hands import KING, N_RANKS
 from crib_env.kernels import kernel
 from crib_env.scoring import COUNT_LIMIT, card_value, fill_next_points
-from crib_env.solver.in_threads import in_stretches
+from crib_env.solver import in_stretches
 from crib_env.solver.public_state import (
     ACTOR,
     ALONE,

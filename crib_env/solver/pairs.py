@@ -1,18 +1,57 @@
-"""Which hands the players hold together, where this is more than a matter of the ways to deal both.
+"""Which hands the players hold together.
 
-A player's discards are no cards of the other's hand, and it discards by what it was dealt. So which hands meet does not
-follow from how likely each of them is. Here it is a factor of its own for each pair.
+With a weight for each hand, they are as likely as these two and the ways to deal both. But a player's discards are no
+cards of the other's hand, and it discards by what it was dealt. So in whole deals which hands meet does not follow from
+how likely each of them is: there it is a factor of its own for each pair.
 """
 
 from __future__ import annotations
 
+from math import perm
 from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.hands import KING, N_RANKS
+from crib_env.engine import DEALER, PONE, ROLES
+from crib_env.hands import KING, N_RANKS, RANK_COUNTS
 from crib_env.kernels import kernel
 from crib_env.solver.endings import WIDTH
+from crib_env.solver.public_state import CARDS, GONE, gone_of
+
+_ROUNDS = 12  # of fitting; shares are exact to nine digits then
+
+
+def pairs_dealt(start: np.ndarray) -> np.ndarray:
+    """(n, m) the ways to deal each hand of pone with each of the dealer, one card after the other: the product of 4 - n
+    over their cards, n of whose rank are gone before."""
+    pone, dealer = (RANK_COUNTS[size] for size in start[CARDS : CARDS + len(ROLES)].tolist())
+    ways = np.ones((len(pone), len(dealer)))
+    for rank in range(N_RANKS):
+        left = 4 - gone_of(start[GONE], rank)
+        ways *= np.array([perm(left, n) for n in range(9)])[pone[:, None, rank] + dealer[None, :, rank]]
+    return ways
+
+
+def fitted_weights(shares: tuple[np.ndarray, np.ndarray], pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The weights of both roles' hands, 1 in the mean, with which each is held as often as it should be.
+
+    It is iterative proportional fitting (Deming and Stephan 1940, "On a least squares adjustment of a sampled frequency
+    table when the expected marginal totals are known").
+
+    Args:
+        shares: (n,) of pone's hands and (m,) of the dealer's: how often each is held, in any unit.
+        pairs: (n, m) of :func:`pairs_dealt`.
+    """
+    pone, dealer = (np.ones(len(of_role)) for of_role in shares)
+    for _ in range(_ROUNDS):
+        pone = _scaled(shares[PONE], pairs @ dealer)
+        dealer = _scaled(shares[DEALER], pone @ pairs)
+    return pone, dealer
+
+
+def _scaled(shares: np.ndarray, ways: np.ndarray) -> np.ndarray:
+    weights = np.divide(shares, ways, out=np.zeros(len(shares)), where=ways > 0)
+    return weights / weights.mean()
 
 
 class Pairs(NamedTuple):
@@ -48,21 +87,6 @@ def fill_factors(pairs, role, n_cards, hands, first, last, factors):
             for own in range(factors.shape[1]):
                 for x in range(N_RANKS):
                     factors[other, own, y, x] = pairs[hands.with_rank[n_own, KING - x, own], theirs]
-
-
-@kernel
-def fill_laid(tree, n_cards, hands, laid):
-    """Fills ``laid`` (N, 2) of :class:`Pairs`, which begins as zeros."""
-    for at in range(len(tree.nodes)):
-        node = tree.nodes[at]
-        role = np.int64(node["actor"])
-        low, high = np.int64(node["floor"][role]), np.int64(node["high"])
-        for rank in range(min(low, high), high + (high < N_RANKS)):
-            child = tree.links[node["first_link"] + rank - min(low, high)]["to"]
-            if child >= 0:
-                laid[child] = laid[at]
-                if rank < high:
-                    laid[child, role] = hands.with_rank[n_cards[role] - node["n_cards"][role], rank, laid[at, role]]
 
 
 @kernel

@@ -13,10 +13,9 @@ import numpy as np
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.hands import HAND_TABLES, N_HANDS, N_RANKS, ORDERINGS
 from crib_env.kernels import kernel
+from crib_env.solver import in_stretches
 from crib_env.solver.endings import WIDTH, make_endings
-from crib_env.solver.hand_weights import pairs_dealt
-from crib_env.solver.in_threads import in_stretches
-from crib_env.solver.pairs import Pairs, fill_factors, fill_laid
+from crib_env.solver.pairs import Pairs, fill_factors, pairs_dealt
 from crib_env.solver.public_state import CARDS, start_of_play
 from crib_env.solver.sweeps import (
     BEST_RESPONSE,
@@ -108,8 +107,13 @@ class PlayGame:
 
     @cached_property
     def _laid(self) -> np.ndarray:
-        laid = np.zeros((len(self.nodes), len(ROLES)), np.int16)
-        fill_laid(self.tree, self._sizes, HAND_TABLES, laid)
+        """(N, 2) of :class:`crib_env.solver.pairs.Pairs`."""
+        laid, n_laid = np.zeros((len(self.nodes), len(ROLES)), np.int16), np.zeros((len(self.nodes), len(ROLES)), int)
+        for step in self.histories.T:
+            at = (step >= 0).nonzero()[0]
+            role, rank = step[at] >> 4, step[at] & 15
+            laid[at, role] = HAND_TABLES.with_rank[n_laid[at, role], rank, laid[at, role]]
+            n_laid[at, role] += 1
         return laid
 
     @cached_property

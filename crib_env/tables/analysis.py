@@ -37,7 +37,7 @@ from crib_env.exact.discard_statistics import (
 from crib_env.hands import hand_of_mask
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.tables.deal_chances import DealChances, fill_dealer_wins
-from crib_env.tables.outlook import discard_points, outlook, standard_values
+from crib_env.tables.outlook import discard_points, outlook, standard_values, tilt
 from crib_env.tables.shipped import GAINED, GIVEN, LATE, N_STYLES, standard_cribs, standard_win_table
 
 ANALYSIS = np.dtype(
@@ -53,32 +53,6 @@ ANALYSIS = np.dtype(
         ("win_probability", "f8"),
     ]
 )
-
-
-@kernel
-def _tilt(chances, mean):
-    """Multiplies probabilities by a power of their points, so that they have this mean."""
-    power = 1.0
-    for _ in range(50):  # Newton's method for the logarithm of the power, with steps limited so that it converges
-        total, first, second, weight = 0.0, 0.0, 0.0, 1.0
-        for points in range(N_POINTS):
-            total += chances[points] * weight
-            first += chances[points] * weight * points
-            second += chances[points] * weight * points * points
-            weight *= power
-        spread = second / total - (first / total) ** 2
-        if spread < 1e-9:
-            break
-        step = min(max((mean - first / total) / spread, -0.5), 0.5)
-        power *= np.exp(step)
-        if abs(step) < 1e-12:
-            break
-    total, weight = 0.0, 1.0
-    for points in range(N_POINTS):
-        chances[points] *= weight
-        total += chances[points]
-        weight *= power
-    chances /= total
 
 
 @kernel
@@ -144,7 +118,7 @@ def fill_wins_in_style(is_dealer, parts, play, style, scores, outlook, wins):
     """
     role = DEALER if is_dealer else PONE
     crib, others_hand = parts.crib.copy(), outlook.hands[role, style]
-    _tilt(crib, max(parts.crib_mean + outlook.style_cribs[role, style], 0.2))
+    tilt(crib, max(parts.crib_mean + outlook.style_cribs[role, style], 0.2))
     if is_dealer:
         deal = DealChances(parts.heels, play[GAINED], play[GIVEN], parts.hand, others_hand, crib)
         fill_dealer_wins(deal, scores[:, 0], scores[:, 1], outlook.win_table, wins)

@@ -40,19 +40,43 @@ class Outlook(NamedTuple):
     """(2, 36, 36, 12), too."""
 
 
+@kernel
+def tilt(chances, mean):
+    """Multiplies probabilities by a power of their points, so that they have this mean."""
+    power = 1.0
+    for _ in range(50):  # Newton's method for the logarithm of the power, with steps limited so that it converges
+        total, first, second, weight = 0.0, 0.0, 0.0, 1.0
+        for points in range(len(chances)):
+            total += chances[points] * weight
+            first += chances[points] * weight * points
+            second += chances[points] * weight * points * points
+            weight *= power
+        spread = second / total - (first / total) ** 2
+        if spread < 1e-9:
+            break
+        step = min(max((mean - first / total) / spread, -0.5), 0.5)
+        power *= np.exp(step)
+        if abs(step) < 1e-12:
+            break
+    total, weight = 0.0, 1.0
+    for points in range(len(chances)):
+        chances[points] *= weight
+        total += chances[points]
+        weight *= power
+    chances /= total
+
+
+@kernel
+def _tilt_all(chances, means):
+    for n in range(len(means)):
+        if not np.isnan(means[n]):
+            tilt(chances[n], means[n])
+
+
 def _with_means(chances: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """Chances of points (..., 61), multiplied by a power of the points so that they have these means (...); unchanged
-    where the mean is NaN."""
-    given = np.isfinite(means)
-    out, rows, points = chances.copy(), chances[given], np.arange(chances.shape[-1])
-    power = np.zeros((len(rows), 1))  # its logarithm, by Newton's method
-    for _ in range(50):
-        tilted = rows * np.exp(power * points)
-        tilted /= tilted.sum(axis=-1, keepdims=True)
-        mean = tilted @ points
-        spread = tilted @ points**2 - mean**2
-        power += np.clip((means[given] - mean) / np.maximum(spread, 1e-9), -0.3, 0.3)[:, None]
-        out[given] = tilted
+    """Chances of points (..., 61), tilted so that they have these means (...); unchanged where the mean is NaN."""
+    out = chances.copy()
+    _tilt_all(out.reshape(-1, chances.shape[-1]), means.astype(np.float64).ravel())
     return out
 
 

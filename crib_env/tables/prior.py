@@ -19,7 +19,7 @@ from crib_env.exact.deal_classes import N_CLASSES, cards_of, class_sizes
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
 from crib_env.hands import N_FOURS, N_RANKS, ORDERINGS, hand_of_mask
 from crib_env.kernels import bit, kernel, mask_of
-from crib_env.solver.hand_weights import fitted_weights, pairs_dealt
+from crib_env.solver.pairs import fitted_weights, pairs_dealt
 from crib_env.solver.public_state import start_of_play
 from crib_env.tables.outlook import fill_discard_points, standard_values
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -17,35 +16,26 @@ from crib_env.evaluate.commands.solve import PEGGING_GAME
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run
-from crib_env.evaluate.progress import advancing
 from crib_env.exact.discard_statistics import N_DISCARDS
 from crib_env.hands import N_RANKS, ORDERINGS
 from crib_env.solver.cfr import check_solution, load_solution
 from crib_env.solver.deal.holdings import by_choice, hand_weights
 from crib_env.solver.deal.saved import load_discards, load_play, newest
-from crib_env.solver.hand_weights import pairs_dealt
+from crib_env.solver.pairs import pairs_dealt
 from crib_env.solver.play_game import SPLIT
 from crib_env.solver.public_state import start_of_play
 from crib_env.solver.tree import build_tree
 from crib_env.tables.prior import UNUSUAL
 
 
-def make_blueprint(pegging: tuple[Path, str], state: Path, on_progress: Callable[[int], None]) -> Blueprint:
-    """Puts a blueprint together.
-
-    Args:
-        pegging: the file of the pegging game's solution, and which game it is of.
-        state: the newest state of ``solve deal``.
-        on_progress: called with 1 after each of fourteen parts.
-    """
+def make_blueprint(pegging: Path, state: Path) -> Blueprint:
+    """A blueprint from the file of the pegging game's solution and the newest state of ``solve deal``."""
     chances = np.stack([without_rare(average) for average in load_discards(state)["average"]])
     tree, extent, _ = build_tree(start_of_play(), SPLIT)
     found = []
     for starter in range(N_RANKS):
         found.append(first_cards(tree, load_play(state, starter, extent.slots)["average"]))
-        on_progress(1)
-    found.append(first_cards(tree, load_solution(*pegging, extent.slots)["average"]))
-    on_progress(1)
+    found.append(first_cards(tree, load_solution(pegging, PEGGING_GAME, extent.slots)["average"]))
     lead, reply, third = (np.stack(parts) for parts in zip(*found))
     return Blueprint(_weights(chances), lead, reply, third, np.rint(255 * chances).astype(np.uint8))
 
@@ -75,9 +65,7 @@ def blueprint(
     state = newest(deals)
     if state is None:
         raise ValueError(f"{deals} holds no solution: give the folder of solve deal")
-    with advancing("solutions", N_RANKS + 1) as on_progress:
-        made = make_blueprint((pegging, PEGGING_GAME), state, on_progress)
-    made.save(path)
+    make_blueprint(pegging, state).save(path)
     console.print(f"{path}: {path.stat().st_size:,} bytes")
 
 

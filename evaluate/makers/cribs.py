@@ -9,7 +9,6 @@ ranks, and the crib is counted over all 40 remaining starters. So rare pairs are
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -111,28 +110,20 @@ def _sample_pair(hands, discards, weights, draws, table, sign, word):
     return mean, np.sqrt(max(squares / draws - mean * mean, 0.0) / draws)
 
 
-def solve_crib_tables(
-    *,
-    rounds: int = 5,
-    draws: int = 40_000,
-    seed: int = 0,
-    threads: int = 2,
-    on_progress: Callable[[int], None] = lambda done: None,
-) -> CribTables:
+def solve_crib_tables(*, rounds: int = 5, draws: int = 40_000, seed: int = 0, threads: int = 2) -> CribTables:
     """Solves both tables in turn.
 
     Args:
         rounds: the number of rounds; all but the last draw a quarter as many hands.
         draws: opposing hands for each pair of ranks and player in the last round.
         seed: random seed of the draws; the result depends on it and not on ``threads``.
-        on_progress: called with 1 after each of the ``rounds * 182`` means.
     """
     deals = _Deals(threads)
     against_random = deals.against_random()
     mean = np.stack([against_random] * 2)
     n_pairs = len(HANDS[2])
     words = streams(seed, rounds * 2 * n_pairs).reshape(rounds, 2, n_pairs)[:, ::-1]  # the dealer's come first
-    with ThreadPoolExecutor(threads) as pool:
+    with advancing("mean cribs", rounds * 2 * n_pairs) as on_progress, ThreadPoolExecutor(threads) as pool:
         for turn in range(rounds):
             n = draws if turn == rounds - 1 else max(draws // 4, 1)
             results = []
@@ -219,8 +210,7 @@ def cribs(path: File, draws: Amount = 40_000, rounds: Amount = 5, seed: Seed = 0
         threads: Number of threads.
     """
     check_outputs(path)
-    with advancing("mean cribs", rounds * 2 * len(HANDS[2])) as on_progress:
-        tables = solve_crib_tables(rounds=rounds, draws=draws, seed=seed, threads=threads, on_progress=on_progress)
+    tables = solve_crib_tables(rounds=rounds, draws=draws, seed=seed, threads=threads)
     tables.save(path)
     # Both players discard to the same crib, so both roles' tables must agree on its mean over all deals.
     pone, dealer = (np.triu(tables.share) * tables.mean).sum(axis=(1, 2))

@@ -16,7 +16,7 @@ from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run
 from crib_env.hands import HAND_TABLES, HANDS, N_RANKS, ORDERINGS
 from crib_env.solver.cfr import PlaySolver, check_solution
-from crib_env.solver.hand_weights import pairs_dealt
+from crib_env.solver.pairs import pairs_dealt
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.tables.shipped import Leads

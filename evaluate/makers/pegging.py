@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated
 
@@ -87,13 +86,7 @@ def _play_deals(games, ranks, role, policy, against, n, counts):
 
 
 def simulate_pegging(
-    policy: str,
-    against: str,
-    *,
-    standard_error: float,
-    threads: int = 2,
-    seed: int = 0,
-    on_progress: Callable[[int], None] = lambda done: None,
+    policy: str, against: str, *, standard_error: float, threads: int = 2, seed: int = 0
 ) -> PeggingRecords:
     """Records of every hand in both roles, simulated until each mean is precise enough.
 
@@ -105,7 +98,6 @@ def simulate_pegging(
         against: native policy of the opponent.
         standard_error: the largest standard error allowed for any mean, gained or given, in points.
         seed: random seed of the deals; the result depends on it and not on ``threads``.
-        on_progress: called with the number of records filled since the last call; there are 3,640 in all.
 
     Raises:
         ValueError: a policy is not native, or the standard error is not above 0.
@@ -127,7 +119,8 @@ def simulate_pegging(
         while not (error_of(counts) <= standard_error).all():
             _play_deals(games, FOURS[hand], role, first, second, _BATCH, counts)
 
-    with ThreadPoolExecutor(threads) as pool:
+    title = f"{policy} against {against}"
+    with advancing(title, len(seeds)) as on_progress, ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(fill, range(len(seeds))):
             on_progress(1)
     return records
@@ -152,10 +145,7 @@ def pegging(
         threads: Number of threads.
     """
     check_outputs(path)
-    with advancing(f"{policy} against {against}", len(ROLES) * N_FOURS) as on_progress:
-        records = simulate_pegging(
-            policy, against, standard_error=standard_error, threads=threads, seed=seed, on_progress=on_progress
-        )
+    records = simulate_pegging(policy, against, standard_error=standard_error, threads=threads, seed=seed)
     records.save(path)
     console.print(
         f"{path}: {records.n.sum():,} deals, largest standard error {records.standard_error.max():.4f}", soft_wrap=True

@@ -22,11 +22,11 @@ from crib_env.exact.deal_classes import N_DEALS, class_sizes
 from crib_env.exact.discard_means import STARTERS
 from crib_env.hands import N_FOURS, N_RANKS
 from crib_env.kernels import kernel
+from crib_env.solver import in_stretches
 from crib_env.solver.deal.holdings import by_choice, fill_hands
 from crib_env.solver.deal.responses import Lanes, fill_chances, make_lanes, respond
 from crib_env.solver.deal.shows import HEELS, choices, crib_means, discard_totals
 from crib_env.solver.deal.sixes import N_CHOICES, N_PAIRS, sixes
-from crib_env.solver.in_threads import in_stretches
 from crib_env.solver.play_game import PlayGame
 
 OnFirst = Callable[[int, int, np.ndarray], None]

@@ -20,8 +20,7 @@ from crib_env.hands import N_FOURS, N_RANKS
 from crib_env.solver.cfr import AlternatingSolver
 from crib_env.solver.deal.best_response import DealPolicy, to_chances
 from crib_env.solver.deal.groups import N_GROUPS
-from crib_env.solver.deal.holdings import kept
-from crib_env.solver.deal.meetings import meetings
+from crib_env.solver.deal.holdings import kept, meetings
 from crib_env.solver.deal.saved import load_discards, load_play, recall_file, save_recall
 from crib_env.solver.deal.solver import pairs_of
 from crib_env.solver.play_game import PlayGame

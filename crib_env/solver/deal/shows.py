@@ -23,8 +23,8 @@ from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
 from crib_env.hands import HANDS, PAIR_NUMBER, hand_of_mask
 from crib_env.kernels import bit, cards_in, kernel, popcount
 from crib_env.scoring import SUIT
+from crib_env.solver import in_stretches
 from crib_env.solver.deal.sixes import N_PAIRS, fill_ways, sixes
-from crib_env.solver.in_threads import in_stretches
 
 HEELS = 2 * 4 / 52
 """Points a deal that the dealer makes by his heels."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.hands import HANDS, N_FOURS, N_HANDS, N_RANKS, hand_number
+from crib_env.hands import N_FOURS, N_HANDS, N_RANKS, RANK_COUNTS, hand_number
 from crib_env.kernels import kernel
 
 N_PAIRS = int(N_HANDS[2, 0])
@@ -56,8 +56,7 @@ def sixes() -> Sixes:
     for row, of_rank in zip(parts, counts):
         held = of_rank.nonzero()[0]
         row[: len(held), 0], row[: len(held), 1] = held, of_rank[held]
-    of_four, of_two = (_counts(size) for size in (4, 2))
-    both = of_four[:, None] + of_two
+    both = RANK_COUNTS[4][:, None] + RANK_COUNTS[2]
     possible = both.max(axis=2) <= 4
     key = {row.tobytes(): six for six, row in enumerate(counts)}
     kept, discards = possible.nonzero()
@@ -71,11 +70,6 @@ def sixes() -> Sixes:
 
 def _at_most_four(ranks: tuple[int, ...]) -> bool:
     return all(low != high for low, high in zip(ranks, ranks[4:]))
-
-
-def _counts(size: int) -> np.ndarray:
-    """(n, 13) int8 the cards of each rank in hands of so many cards."""
-    return (HANDS[size][:, :, None] == np.arange(N_RANKS)).sum(axis=1).astype(np.int8)
 
 
 def number_of_six(ranks: np.ndarray) -> np.ndarray:

@@ -16,8 +16,7 @@ from crib_env.exact.discard_statistics import N_DISCARDS
 from crib_env.hands import N_RANKS
 from crib_env.solver.cfr import AlternatingSolver
 from crib_env.solver.deal.best_response import DealPolicy
-from crib_env.solver.deal.holdings import by_choice, kept
-from crib_env.solver.deal.meetings import meetings
+from crib_env.solver.deal.holdings import by_choice, kept, meetings
 from crib_env.solver.deal.shows import choices, crib_means, discard_totals
 from crib_env.solver.deal.sixes import N_CHOICES, sixes
 from crib_env.solver.play_game import PlayGame
