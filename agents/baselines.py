@@ -69,10 +69,7 @@ def _fill_cards(policy, views, cards):
             else:
                 cards[b] = careful_discard(held, discarded, is_dealer)
             continue
-        n_laid = np.int64(0)
-        while n_laid < 8 and views.laid[b, n_laid] >= 0:
-            n_laid += 1
-        legal, laid = _legal(views.action_mask[b]), views.laid[b]
+        legal, laid, n_laid = _legal(views.action_mask[b]), views.laid[b], np.int64(views.n_laid[b])
         start, count = np.int64(views.pile_start[b]), np.int64(views.count[b])
         if policy == GREEDY:
             cards[b] = greedy_play(legal, laid, start, n_laid, count)

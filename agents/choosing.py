@@ -5,8 +5,9 @@ Random numbers follow from seed, game and decision, so that a game is the same i
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+import concurrent.futures
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import GOLDEN, kernel, mix
 from crib_env.observation import N_ACTIONS
 
+Part = TypeVar("Part")
 _SAME = 1e-9  # values are sums of a few exact fractions: smaller differences are rounding
 # Values of a network, percent or points, are some tens in float32, whose last digits depend on the batch they are in.
 # Pairs that differ only in suits may have exactly the same value, and these digits must not decide between them.
@@ -36,6 +38,16 @@ def by_phase(
     return cards
 
 
+def on_threads(threads: int, fill: Callable[[Part], None], parts: Sequence[Part]) -> None:
+    """Calls ``fill`` for each part of a batch, on threads if there are several."""
+    if len(parts) <= 1:
+        for part in parts:
+            fill(part)
+    else:
+        with concurrent.futures.ThreadPoolExecutor(threads) as pool:  # the page without a server has its own
+            list(pool.map(fill, parts))
+
+
 def check_four_cards(name: str, views: PlayerViews) -> None:
     """For agents whose tables and searches are of hands of four cards.
 
@@ -44,6 +56,12 @@ def check_four_cards(name: str, views: PlayerViews) -> None:
     """
     if (views.kept[:, 0] < 0).any():
         raise ValueError(f"{name} does not play pegging with fewer than four cards each")
+
+
+def legal_ranks(views: PlayerViews) -> np.ndarray:
+    """(B, 13) bool, which ranks can be laid."""
+    ranks: np.ndarray = views.action_mask.reshape(-1, 4, 13).max(axis=1) > 0
+    return ranks
 
 
 def lowest_of_rank(views: PlayerViews, ranks: np.ndarray) -> np.ndarray:
@@ -223,12 +241,10 @@ class SameCards(NamedTuple):
         return out
 
 
-def same_cards(views: PlayerViews, also: np.ndarray | None = None) -> SameCards:
-    """Groups decisions by all that the player sees but the scores, and by ``also`` (B,) float64."""
+def same_cards(views: PlayerViews) -> SameCards:
+    """Groups decisions by all that the player sees but the scores."""
     fields = [views.hand, views.discards, views.laid, views.laid_by]
     fields += [np.stack([views.starter, views.is_dealer, views.pile_start, views.opponent_cards], axis=1)]
-    if also is not None:
-        fields.append(also[:, None].view(np.int8))
     keys = np.concatenate(fields, axis=1, dtype=np.int8)
     scores = np.where(views.is_dealer[:, None], views.scores, views.scores[:, ::-1]).astype(np.int8)
     full = np.concatenate([keys, scores], axis=1)

@@ -18,7 +18,6 @@ their ``score_count`` omits, and ties go to the highest card, as in ``greedy``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -33,87 +32,65 @@ from crib_env.scoring import card_value
 
 CARD_VALUES = np.array([card_value(rank) for rank in range(13)])
 _KEPT = np.array([[k for k in range(6) if k not in places] for places in PLACES])
+DOUBLE_RUN = 0.5
+"""Points for keeping four cards of three ranks in a row."""
 
-
-class Discards(NamedTuple):
-    """The fifteen discards of N hands, in the order of :func:`crib_env.discard_statistics`."""
-
-    kept: np.ndarray  # (N, 15, 4) ranks, lowest first
-    low: np.ndarray  # (N, 15) lower rank discarded
-    high: np.ndarray  # (N, 15) higher rank discarded
-    suited: np.ndarray  # (N, 15) bool, both discards are of one suit
-
-    @property
-    def gap(self) -> np.ndarray:
-        """(N, 15) 0 for a pair, 1 for touching cards."""
-        return self.high - self.low
-
-    @property
-    def total(self) -> np.ndarray:
-        """(N, 15) the sum of the values of the two discards, as in fifteens."""
-        return CARD_VALUES[self.low] + CARD_VALUES[self.high]
-
-    def discarded(self, ranks: str) -> np.ndarray:
-        """(N, 15) how many of the two discards have one of these ranks, as text."""
-        numbers = [RANKS.index(rank) for rank in ranks]
-        return np.isin(self.low, numbers).astype(int) + np.isin(self.high, numbers)
-
-
-def discards_of(six: np.ndarray) -> Discards:
-    """All discards of hands (N, 6) of card ids."""
-    discarded, kept = six[:, PLACES], six[:, _KEPT]
-    ranks = np.sort(discarded % 13, axis=2)
-    suits = discarded // 13
-    return Discards(np.sort(kept % 13, axis=2), ranks[..., 0], ranks[..., 1], suits[..., 0] == suits[..., 1])
-
-
-def _keeps_double_run(d: Discards) -> np.ndarray:
-    """Four cards of three ranks in a row."""
-    return (np.sort(np.diff(d.kept, axis=2), axis=2) == [0, 1, 1]).all(axis=2)
+# Of all sets of two discards, (13, 13, 2) by lower rank, higher rank, and whether they are of one suit.
+_LOW, _HIGH, _SUITED = np.indices((13, 13, 2))
+_GAP = _HIGH - _LOW  # 0 for a pair, 1 for touching cards
+_TOTAL = CARD_VALUES[_LOW] + CARD_VALUES[_HIGH]  # as in fifteens
 
 
 class Rule(NamedTuple):
-    """A preference: its words, its weight in points, and how often it holds for each discard, (N, 15)."""
+    """A preference for two discards: its words, its weight in points, and how often it holds, (13, 13, 2)."""
 
     says: str
     weight: float
-    holds: Callable[[Discards], np.ndarray]
+    holds: np.ndarray
 
 
-ALWAYS = (Rule("keep a double run", 0.5, _keeps_double_run),)
+def _ranks(ranks: str) -> np.ndarray:
+    """How many of the two discards have one of these ranks."""
+    numbers = [RANKS.index(rank) for rank in ranks]
+    return np.isin(_LOW, numbers).astype(int) + np.isin(_HIGH, numbers)
+
+
 DEALER_RULES = (
-    Rule("discard fives", 1.9, lambda d: d.discarded("5")),
-    Rule("discard fifteens: a five with a ten-card, 7-8, 6-9", 1.3, lambda d: d.total == 15),
-    Rule("discard a pair", 1.8, lambda d: d.gap == 0),
-    Rule("discard 7-8", 1.4, lambda d: (d.low == 6) & (d.high == 7)),
-    Rule("discard 2-3 or A-4: they make five", 1.7, lambda d: d.total == 5),
+    Rule("discard fives", 1.9, _ranks("5")),
+    Rule("discard fifteens: a five with a ten-card, 7-8, 6-9", 1.3, _TOTAL == 15),
+    Rule("discard a pair", 1.8, _GAP == 0),
+    Rule("discard 7-8", 1.4, (_LOW == 6) & (_HIGH == 7)),
+    Rule("discard 2-3 or A-4: they make five", 1.7, _TOTAL == 5),
 )
 PONE_RULES = (
-    Rule("no fives", -1.9, lambda d: d.discarded("5")),
-    Rule("no fifteens", -1.3, lambda d: d.total == 15),
-    Rule("no pair", -1.8, lambda d: d.gap == 0),
-    Rule("nothing that makes five", -1.7, lambda d: d.total == 5),
-    Rule("no touching cards", -1.0, lambda d: d.gap == 1),
-    Rule("no gap of two", -0.6, lambda d: d.gap == 2),
-    Rule("none of 3 4 7 8 J Q", -0.1, lambda d: d.discarded("3478JQ")),
-    Rule("not one suit", -0.1, lambda d: d.suited),
-    Rule("far apart", 0.1, lambda d: d.gap >= 5),
+    Rule("no fives", -1.9, _ranks("5")),
+    Rule("no fifteens", -1.3, _TOTAL == 15),
+    Rule("no pair", -1.8, _GAP == 0),
+    Rule("nothing that makes five", -1.7, _TOTAL == 5),
+    Rule("no touching cards", -1.0, _GAP == 1),
+    Rule("no gap of two", -0.6, _GAP == 2),
+    Rule("none of 3 4 7 8 J Q", -0.1, _ranks("3478JQ")),
+    Rule("not one suit", -0.1, _SUITED),
+    Rule("far apart", 0.1, _GAP >= 5),
+)
+_ADDED = np.stack(
+    [np.sum([rule.weight * rule.holds for rule in rules], axis=0) for rules in (PONE_RULES, DEALER_RULES)]
 )
 
 
-def _added(rules: tuple[Rule, ...], d: Discards) -> np.ndarray:
-    return np.sum([rule.weight * rule.holds(d) for rule in rules], axis=0)
-
-
-# The sum of each role's rules for two discards: (2, 13, 13, 2) by role, lower and higher rank, one suit or not.
-_PAIRS = Discards(np.empty(0), *np.indices((13, 13, 2)))
-_ADDED = np.stack([_added(rules, _PAIRS) for rules in (PONE_RULES, DEALER_RULES)])
+def keeps_double_run(six: np.ndarray) -> np.ndarray:
+    """(N, 15) bool, which discards of hands (N, 6) leave four cards of three ranks in a row."""
+    ranks = np.sort(six[:, _KEPT] % 13, axis=2)
+    return (np.sort(np.diff(ranks, axis=2), axis=2) == [0, 1, 1]).all(axis=2)
 
 
 def preferences(six: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:
     """(N, 15) the points that the rules add to the discards of hands (N, 6), each as dealer or not, (N,) bool."""
-    d = discards_of(six)
-    return _added(ALWAYS, d) + _ADDED[is_dealer[:, None].astype(int), d.low, d.high, d.suited.astype(int)]
+    pairs = six[:, PLACES]
+    ranks, suits = np.sort(pairs % 13, axis=2), pairs // 13
+    suited = (suits[..., 0] == suits[..., 1]).astype(int)
+    added = _ADDED[is_dealer[:, None].astype(int), ranks[..., 0], ranks[..., 1], suited]
+    return DOUBLE_RUN * keeps_double_run(six) + added
 
 
 class HeuristicAgent:

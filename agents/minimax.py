@@ -25,7 +25,6 @@ import numpy as np
 
 from crib_env import PlayerViews, crib_distribution, discard_statistics
 from crib_env.agents.belief.lookahead import (
-    FREE,
     MOST_CARDS,
     N_HANDS,
     decision_of,
@@ -51,7 +50,7 @@ def _best_cards(views, depth, levels, weights, cards):
             while choices:
                 rank = lowest(choices) >> 2
                 choices = without_rank(choices, rank)
-                look_ahead(pile, own, rank, FREE, cards_ahead, n_hands, levels)
+                look_ahead(pile, own, rank, cards_ahead, n_hands, levels)
                 total = np.int64(0)
                 for k in range(n_hands):
                     total += weights[k] * net[k]
@@ -70,13 +69,13 @@ class MinimaxAgent:
         ValueError: ``depth`` is out of range.
     """
 
+    name = "minimax"
     powers = Powers(suits="unseen")
 
     def __init__(self, depth: int = 3) -> None:
         if not 1 <= depth <= MOST_CARDS:
             raise ValueError(f"agent 'minimax': depth={depth} is not allowed: give 1 to {MOST_CARDS}")
         self.depth = depth
-        self.name = "minimax" if depth == 3 else f"minimax:depth={depth}"
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""

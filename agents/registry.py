@@ -20,7 +20,7 @@ _AGENTS = {
     "careful": "crib_env.agents.baselines:CarefulAgent",
     "heuristic": "crib_env.agents.heuristic:HeuristicAgent",
     "minimax": "crib_env.agents.minimax:MinimaxAgent",
-    "halscrib": "crib_env.agents.halscrib.agent:HalscribAgent",
+    "halscrib": "crib_env.agents.halscrib:HalscribAgent",
     "expert": "crib_env.agents.expert.agent:ExpertAgent",
     "equilibrium": "crib_env.agents.equilibrium.agent:EquilibriumAgent",
     "ismcts": "crib_env.agents.tree_search.agents:ISMCTSAgent",

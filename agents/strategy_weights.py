@@ -9,6 +9,7 @@ import torch
 
 from crib_env import PlayerViews
 from crib_env.agents.baselines import GreedyAgent
+from crib_env.agents.choosing import by_phase
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.exact.discard_statistics import PLACES
@@ -105,14 +106,9 @@ class StrategyWeightsAgent:
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
+        return by_phase(views, self._discard, self._play.act)
+
+    def _discard(self, views: PlayerViews) -> np.ndarray:
         cards = np.empty(len(views), np.int64)
-        discarding = views.is_discard
-        if not discarding.all():
-            cards[~discarding] = self._play.act(views[~discarding])
-        if discarding.any():
-            mine, chosen = views[discarding], np.empty(np.count_nonzero(discarding), np.int64)
-            _discards(
-                mine.hand, mine.discards, mine.scores, mine.is_dealer, self.weights, self._pegging, PLACES, chosen
-            )
-            cards[discarding] = chosen
+        _discards(views.hand, views.discards, views.scores, views.is_dealer, self.weights, self._pegging, PLACES, cards)
         return cards

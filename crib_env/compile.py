@@ -1,7 +1,7 @@
 """``python -m crib_env.compile [PLAYER ...]``: compiles the kernels of the package ahead of time.
 
 All players that need no file are compiled with the environments, or only those that you name (``expert``,
-``equilibrium:simple_players=0.5``; any text that :func:`crib_env.make_agent` takes). It says how long each part took.
+``ismcts:draw=uniform``; any text that :func:`crib_env.make_agent` takes). It says how long each part took.
 
 Use it for container images, clusters and many workers that start together. Kernels are kept beside the source, in the
 user's ``.cache`` folder where that cannot be written, or in the folder that ``NUMBA_CACHE_DIR`` names. They are for the

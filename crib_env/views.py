@@ -26,6 +26,7 @@ class ViewArrays(NamedTuple):
     starter: np.ndarray
     laid: np.ndarray
     laid_by: np.ndarray
+    n_laid: np.ndarray
     pile_start: np.ndarray
     count: np.ndarray  # type: ignore[assignment]  # it hides `tuple.count`, which nobody needs
     scores: np.ndarray
@@ -61,6 +62,8 @@ class PlayerViews:
     """(B, 8) int8, the play of this deal, oldest first."""
     laid_by: np.ndarray
     """(B, 8) int8, who laid each: 0 this player, 1 the opponent."""
+    n_laid: np.ndarray
+    """(B,) int8, how many cards are laid."""
     pile_start: np.ndarray
     """(B,) int8, index in ``laid`` of the first card of the current count."""
     count: np.ndarray
@@ -109,9 +112,9 @@ class PlayerViews:
     def said_go(self) -> np.ndarray:
         """(B, 2) bool, who has said go in this count, this player first. A player without cards does not say go."""
         in_count = (np.arange(8) >= self.pile_start[:, None]) & (self.laid >= 0)
-        n_laid, waits = np.count_nonzero(self.laid >= 0, axis=1), self.action_mask.max(axis=1) == 0
+        waits = self.action_mask.max(axis=1) == 0
         lays_next = np.concatenate([self.laid_by[:, 1:], np.full((len(self), 1), -1, np.int8)], axis=1)
-        np.put_along_axis(lays_next, np.maximum(n_laid - 1, 0)[:, None], waits[:, None].astype(np.int8), axis=1)
+        np.put_along_axis(lays_next, np.maximum(self.n_laid - 1, 0)[:, None], waits[:, None].astype(np.int8), axis=1)
         twice = in_count & (self.laid_by == lays_next)  # somebody lays again: the other has said go
         holds = np.stack([(self.hand >= 0).any(axis=1), self.opponent_cards > 0], axis=1)
         return holds & np.stack([(twice & (self.laid_by == by)).any(axis=1) for by in (1, 0)], axis=1)
@@ -144,6 +147,7 @@ def views_of(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, game_ids: n
         starter=np.full(n, -1, np.int8),
         laid=np.full((n, 8), -1, np.int8),
         laid_by=np.full((n, 8), -1, np.int8),
+        n_laid=np.zeros(n, np.int8),
         pile_start=np.zeros(n, np.int8),
         count=np.zeros(n, np.int8),
         scores=np.zeros((n, 2), np.int16),
@@ -177,6 +181,7 @@ def _write_views(games, rows, seats, board, out):
         _write_cards(g["discards"][seat], out.discards[b])
         if starter_is_cut(g):
             out.starter[b] = starter(g)
+        out.n_laid[b] = g["n_laid"]
         for k in range(g["n_laid"]):
             out.laid[b, k] = g["laid"][k]
             out.laid_by[b, k] = g["laid_by"][k] != seat

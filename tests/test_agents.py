@@ -55,9 +55,9 @@ def test_random_choices_are_uniform_and_follow_the_seed():
         ("nobody", f"there is no agent 'nobody': choose one of {', '.join(NAMES)}"),
         ("random:speed=3", "agent 'random' has no setting 'speed': its settings are seed"),
         ("random:seed=three", "agent 'random': seed='three' is not allowed, give a whole number"),
-        ("halscrib:adaptive=perhaps", "agent 'halscrib': adaptive='perhaps' is not allowed, give yes or no"),
+        ("best:scores=perhaps", "agent 'best': scores='perhaps' is not allowed, give yes or no"),
         ("expert:hands=0", "agent 'expert': hands=0 is not allowed, give 1 to 3640, which are all"),
-        ("ismcts:rollout=wise", "agent 'ismcts': rollout=wise is not allowed, choose one of random, greedy"),
+        ("ismcts:draw=wise", "agent 'ismcts': draw=wise is not allowed, choose one of uniform, likelihood"),
         ("uct-determinized:iterations=10", "determinizations=20 is not allowed, give 1 to 10, one iteration each"),
         ("greedy:depth=2", "agent 'greedy' has no setting 'depth': it has none"),
         ("ddqn:nowhere/final", "there is no weights file nowhere/final"),
@@ -70,11 +70,11 @@ def test_the_error_for_a_bad_name_shows_it(spec, message):
 
 LARGE = "99999999999999999999"
 OUT_OF_RANGE = f"""
-equilibrium:iterations=0 equilibrium:simple_players=-0.1 equilibrium:simple_players=1.0
+equilibrium:iterations=0
 erring:errs=-1 erring:errs=nan erring:errs=inf
 expert:hands={LARGE} expert:threads=-1
 ismcts:draw=well ismcts:exploration=-1 ismcts:exploration=nan ismcts:iterations=0 ismcts:iterations={LARGE}
-ismcts:milliseconds=-5 ismcts:reward=gold ismcts:show=none ismcts:threads=0
+ismcts:show=none ismcts:threads=0
 minimax:depth=0 minimax:depth=9
 uct-determinized:determinizations=0
 """

@@ -344,6 +344,7 @@ def test_it_plays_to_the_score_unless_told_not_to():
         views = batch.views(rows)
         level = replace(views, scores=np.zeros_like(views.scores))
         np.testing.assert_array_equal(blind.act(views), sighted.act(level))
+        np.testing.assert_array_equal(blind.probabilities(views), sighted.probabilities(level))
         differ += (blind.act(views) != sighted.act(views)).sum()
         batch.step(rows, batch.native_cards(rows, 0))
     assert differ > 50

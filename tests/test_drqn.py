@@ -281,9 +281,9 @@ def test_asked_twice_it_answers_the_same_and_a_new_game_starts_at_zero():
         alone = [agent.act(views[k : k + 1])[0] for k in range(len(views))]
         assert alone == cards.tolist()
         batch.step(batch.acting(), cards)
-    assert memory.recall(batch.views(batch.acting()))[1].any(axis=(1, 2)).all()
+    assert memory.recall(batch.views(batch.acting())).any(axis=(1, 2)).all()
     again = GameBatch(streams(5, 60))  # other games under the same numbers
-    assert not memory.recall(again.views(again.acting()))[1].any()
+    assert not memory.recall(again.views(again.acting())).any()
 
 
 def test_games_that_are_alike_are_computed_once(monkeypatch):
@@ -312,12 +312,13 @@ def test_the_games_unused_for_longest_are_forgotten(monkeypatch):
     views = batch.views(batch.acting())
 
     def remembers(rows):
-        places, states = memory.recall(replace(views[rows], decisions=views.decisions[rows] + 1))
-        memory.keep(places, states)
+        later = replace(views[rows], decisions=views.decisions[rows] + 1)
+        states = memory.recall(later)
+        memory.keep(later, states, states)
         return states.any(axis=(1, 2)).tolist()
 
     def remember(rows):
-        memory.keep(memory.recall(views[rows])[0], np.ones((len(rows), 2, 4), np.float32))
+        memory.keep(views[rows], memory.recall(views[rows]), np.ones((len(rows), 2, 4), np.float32))
 
     remember(np.arange(20))
     assert remembers(np.arange(5)) == [True] * 5  # these are asked for again, so that 5 … 9 are the oldest

@@ -84,35 +84,6 @@ def positions(decisions, n=12, episode="game", seed=1, scores=(0, 0)):
     return batch, batch.acting()
 
 
-@pytest.mark.parametrize(("episode", "decisions"), [("game", 4), ("game", 7), ("game", 9), ("pegging", 4)])
-def test_a_choice_does_not_depend_on_the_batch(episode, decisions):
-    batch, rows = positions(decisions, episode=episode)
-    agent = make_agent("equilibrium:iterations=3")
-    together = agent.act(batch.views(rows))
-    alone = [make_agent("equilibrium:iterations=3").act(batch.views(rows[k : k + 1]))[0] for k in range(len(rows))]
-    assert together.tolist() == alone
-    assert (agent.act(batch.views(rows)) == together).all()  # and not on what it has solved before
-
-
-@pytest.mark.parametrize("settings", ["iterations=3", "iterations=3,simple_players=0.5"])
-def test_probabilities_are_chances_of_legal_cards(settings):
-    for decisions in (1, 5, 8):
-        batch, rows = positions(decisions, scores=(100, 110))
-        views = batch.views(rows)
-        chances = make_agent(f"equilibrium:{settings}").probabilities(views)
-        np.testing.assert_allclose(chances.sum(axis=1), 1)
-        assert (chances[views.action_mask == 0] == 0).all()
-
-
-def test_it_expects_simple_players_from_the_fourth_card_on():
-    equals, among = make_agent("equilibrium"), make_agent("equilibrium:simple_players=0.5")
-    assert among.name == "equilibrium:simple_players=0.5"
-    for decisions, same in ((4, True), (5, True), (6, True), (7, False), (8, False)):
-        batch, rows = positions(decisions, n=20)
-        views = batch.views(rows)
-        assert np.array_equal(equals.probabilities(views), among.probabilities(views)) == same
-
-
 def test_it_takes_the_points_that_win():
     """At 119 a pair or a fifteen wins the game, whatever the opponent holds."""
     n = 0

@@ -62,7 +62,7 @@ def assert_equal(one: Games, two: Games):
 
 @pytest.mark.parametrize(
     "names",
-    [("greedy", "random"), pytest.param(("halscrib:adaptive=yes", "ismcts:iterations=5"), marks=pytest.mark.slow)],
+    [("greedy", "random"), pytest.param(("halscrib", "ismcts:iterations=5"), marks=pytest.mark.slow)],
 )
 def test_a_match_equals_the_match_without_it_though_a_worker_is_killed(cluster, names, tmp_path):
     a, b = map(make_agent, names)

@@ -278,21 +278,6 @@ def test_known_choices_at_120_all(led, held, card):
     assert format_card(make_agent("expert:hands=20").act(env.views("player_1"))[0]) in card
 
 
-def test_every_card_is_legal_and_forced_cards_are_laid():
-    agent, n_forced = make_agent("expert:hands=3"), 0
-    for episode in ("game", "play"):
-        batch = GameBatch(streams(2, 12), episode=episode, start_spread=60)
-        while len(rows := batch.acting()):
-            seen = batch.views(rows)
-            cards = agent.act(seen)
-            assert seen.action_mask[np.arange(len(rows)), cards].all()
-            forced = seen.action_mask.sum(axis=1) == 1
-            assert (cards[forced] == seen.action_mask[forced].argmax(axis=1)).all()
-            n_forced += forced.sum()
-            batch.step(rows, cards)
-    assert n_forced > 100
-
-
 def test_choices_do_not_depend_on_threads():
     batch = GameBatch(streams(1, 200))
     for _ in range(2):

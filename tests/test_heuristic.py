@@ -7,63 +7,69 @@ import crib_env
 from crib_env import discard_statistics, parse_cards
 from crib_env.agents import make_agent
 from crib_env.agents.choosing import six_dealt
-from crib_env.agents.heuristic import ALWAYS, DEALER_RULES, PONE_RULES, discards_of, preferences
+from crib_env.agents.heuristic import DEALER_RULES, PONE_RULES, keeps_double_run, preferences
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
 
 
-def holds(rule, six, discarded):
-    """How often a rule holds for one discard of six cards."""
+def place_of(six, discarded):
+    """Hands (1, 6), and the number of one discard."""
     cards = sorted(parse_cards(six))
-    pair = sorted(parse_cards(discarded))
-    place = [[cards[i], cards[j]] for i, j in PLACES].index(pair)
-    return rule.holds(discards_of(np.array([cards])))[0, place]
-
-
-def rule(rules, words):
-    return next(rule for rule in rules if words in rule.says)
+    return np.array([cards]), [[cards[i], cards[j]] for i, j in PLACES].index(sorted(parse_cards(discarded)))
 
 
 @pytest.mark.parametrize(
-    ("rules", "words", "six", "discarded", "times"),
+    ("six", "discarded", "keeps"),
     [
-        (ALWAYS, "double run", "3C 4H 4S 5D TC KH", "TC KH", 1),
-        (ALWAYS, "double run", "3C 4H 4S 5D TC KH", "3C KH", 0),
-        (ALWAYS, "double run", "3C 4H 5S 6D TC KH", "TC KH", 0),  # a run of four is no double run
-        (DEALER_RULES, "fives", "5C 5H 2S 9D TC KH", "5C 5H", 2),
-        (DEALER_RULES, "fives", "5C 5H 2S 9D TC KH", "5C KH", 1),
-        (DEALER_RULES, "fifteens", "5C 5H 2S 9D TC KH", "5C TC", 1),
-        (DEALER_RULES, "fifteens", "7C 8H 6S 9D TC KH", "6S 9D", 1),
-        (DEALER_RULES, "fifteens", "7C 8H 6S 9D TC KH", "7C 9D", 0),
-        (DEALER_RULES, "pair", "7C 7H 6S 9D TC KH", "7C 7H", 1),
-        (DEALER_RULES, "7-8", "7C 8H 6S 9D TC KH", "7C 8H", 1),
-        (DEALER_RULES, "7-8", "7C 8H 6S 9D TC KH", "7C 9D", 0),
-        (DEALER_RULES, "make five", "2C 3H 4S AD TC KH", "2C 3H", 1),
-        (DEALER_RULES, "make five", "2C 3H 4S AD TC KH", "4S AD", 1),
-        (PONE_RULES, "no fives", "5C 5H 2S 9D TC KH", "5C 2S", 1),
-        (PONE_RULES, "no fifteens", "5C 5H 2S 9D TC KH", "5C KH", 1),
-        (PONE_RULES, "no pair", "5C 5H 2S 9D TC TH", "TC TH", 1),
-        (PONE_RULES, "makes five", "2C 3H 4S AD TC KH", "4S AD", 1),
-        (PONE_RULES, "touching", "2C 3H 4S AD QC KH", "QC KH", 1),
-        (PONE_RULES, "touching", "2C 3H 4S AD QC KH", "AD KH", 0),  # no round the corner
-        (PONE_RULES, "gap of two", "2C 3H 4S AD TC QH", "TC QH", 1),
-        (PONE_RULES, "3 4 7 8 J Q", "2C 3H 4S AD TC QH", "3H QH", 2),
-        (PONE_RULES, "3 4 7 8 J Q", "2C 3H 4S AD TC QH", "AD TC", 0),
-        (PONE_RULES, "one suit", "2C 3H 4S AD TC QH", "2C TC", 1),
-        (PONE_RULES, "one suit", "2C 3H 4S AD TC QH", "2C AD", 0),
-        (PONE_RULES, "far apart", "2C 3H 4S AD TC QH", "AD QH", 1),
-        (PONE_RULES, "far apart", "2C 3H 4S 6D TC QH", "TC 6D", 0),
+        ("3C 4H 4S 5D TC KH", "TC KH", True),
+        ("3C 4H 4S 5D TC KH", "3C KH", False),
+        ("3C 4H 5S 6D TC KH", "TC KH", False),  # a run of four is no double run
     ],
 )
-def test_rules(rules, words, six, discarded, times):
-    assert holds(rule(rules, words), six, discarded) == times
+def test_a_double_run_is_seen(six, discarded, keeps):
+    hands, place = place_of(six, discarded)
+    assert keeps_double_run(hands)[0, place] == keeps
+
+
+@pytest.mark.parametrize(
+    ("rules", "words", "discarded", "times"),
+    [
+        (DEALER_RULES, "fives", "5C 5H", 2),
+        (DEALER_RULES, "fives", "5C KH", 1),
+        (DEALER_RULES, "fifteens", "5C TC", 1),
+        (DEALER_RULES, "fifteens", "6S 9D", 1),
+        (DEALER_RULES, "fifteens", "7C 9D", 0),
+        (DEALER_RULES, "pair", "7C 7H", 1),
+        (DEALER_RULES, "d 7-8", "7C 8H", 1),
+        (DEALER_RULES, "d 7-8", "7C 9D", 0),
+        (DEALER_RULES, "make five", "2C 3H", 1),
+        (DEALER_RULES, "make five", "4S AD", 1),
+        (PONE_RULES, "no fives", "5C 2S", 1),
+        (PONE_RULES, "no fifteens", "5C KH", 1),
+        (PONE_RULES, "no pair", "TC TH", 1),
+        (PONE_RULES, "makes five", "4S AD", 1),
+        (PONE_RULES, "touching", "QC KH", 1),
+        (PONE_RULES, "touching", "AD KH", 0),  # no round the corner
+        (PONE_RULES, "gap of two", "TC QH", 1),
+        (PONE_RULES, "3 4 7 8 J Q", "3H QH", 2),
+        (PONE_RULES, "3 4 7 8 J Q", "AD TC", 0),
+        (PONE_RULES, "one suit", "2C TC", 1),
+        (PONE_RULES, "one suit", "2C AD", 0),
+        (PONE_RULES, "far apart", "AD QH", 1),
+        (PONE_RULES, "far apart", "TC 6D", 0),
+    ],
+)
+def test_rules(rules, words, discarded, times):
+    found = next(rule for rule in rules if words in rule.says)
+    first, second = parse_cards(discarded)
+    ranks = sorted((first % 13, second % 13))
+    assert found.holds[(*ranks, int(first // 13 == second // 13))] == times
 
 
 def test_preferences_add_up_the_rules_of_the_role():
-    six = np.array([sorted(parse_cards("5C 5H 2S 9D TC TH"))] * 2)
-    place = [[six[0][i], six[0][j]] for i, j in PLACES].index(sorted(parse_cards("5C TC")))
-    as_dealer, as_pone = preferences(six, np.array([True, False]))[:, place]
+    six, place = place_of("5C 5H 2S 9D TC TH", "5C TC")
+    as_dealer, as_pone = preferences(np.repeat(six, 2, axis=0), np.array([True, False]))[:, place]
     assert as_dealer == pytest.approx(1.9 + 1.3)  # the ten and the five of the paper's example
     assert as_pone == pytest.approx(-1.9 - 1.3 - 0.1 + 0.1)  # of one suit, and far apart
 

@@ -17,7 +17,7 @@ from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games, Shard
 from tests.helpers.refusals import refused
 
-NAMES = "halscrib:adaptive=yes", "random:seed=1"
+NAMES = "halscrib", "random:seed=1"
 
 
 def block_of(pairs, seconds_a_pair):

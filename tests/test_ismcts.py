@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -23,18 +22,17 @@ from crib_env.engine import OVER, PLAY
 from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.players.policies import RANDOM
-from crib_env.tables.outlook import outlook
 from tests.helpers import engine_calls
 from tests.helpers.drawn_worlds import NO_LIKELIHOOD, drawn, weighed
 from tests.helpers.hidden_cards import cards_of, mask_of
 
 HONEST = ("ismcts", "uct-determinized")
-NO_SHIFT, NO_BOARD = np.zeros((2, 13, 13)), np.zeros((0, 0))
+NO_SHIFT = np.zeros((2, 13, 13))
 QUICK = {"ismcts": "ismcts:iterations=40", "uct-determinized": "uct-determinized:iterations=60,determinizations=5"}
 
 
 def settings(iterations=1, exploration=2**0.5, **others):
-    return Settings(iterations, exploration, RANDOM, 0, True, NO_LIKELIHOOD, NO_SHIFT, NO_BOARD)._replace(**others)
+    return Settings(iterations, exploration, 0, True, NO_LIKELIHOOD, NO_SHIFT)._replace(**others)
 
 
 def games_after(decisions, n=60, seed=0, **options):
@@ -234,23 +232,7 @@ def test_the_show_of_a_discard_counts_as_its_mean():
         np.testing.assert_allclose(work.show_value, exact["hand_mean"] + sign * exact["crib_mean"])
 
 
-def test_mean_chances_to_win_equal_those_of_the_drawn_shows():
-    """The engine counts the shows of drawn hands to 121; the mean over shows must be the same."""
-    games = endings(6, own=3, others=3, seed=8)
-    games["scores"] = [(112, 108), (104, 115), (117, 117), (60, 60), (120, 103), (110, 120)]
-    even, work = settings(exploration=1e6, win=outlook().win_table), new_work(6001)
-    for root in known_games(views_of_turn(games)):
-        means = []
-        for how in (even, even._replace(mean_show=False)):
-            begin_decision(work, how, root, np.uint64(3))
-            begin_tree(work, how)
-            search(work, how, 6000)
-            means.append(work.nodes[0]["reward"] / work.nodes[0]["visits"] / 50)
-        assert means[0] == pytest.approx(means[1], abs=0.08)
-
-
-@pytest.mark.parametrize("reward", ["points", "win"])
-def test_discards_keep_the_best_four(reward):
+def test_discards_keep_the_best_four():
     """Three fives and a jack, at the beginning of a game and near its end."""
     env = crib_env.raw_env()
     six = parse_cards("5C 5D 5H JS 9C KD")
@@ -258,7 +240,7 @@ def test_discards_keep_the_best_four(reward):
         env.reset(
             options={"first_dealer": 1, "scores": scores, "deals": [[*six, *parse_cards("AC 2C 3C 4C 6C 7C"), 51]]}
         )
-        agent = make_agent(f"ismcts:iterations=600,reward={reward}")
+        agent = make_agent("ismcts:iterations=600")
         discarded = []
         for _ in range(2):
             discarded.append(int(agent.act(env.views("player_0"))[0]))
@@ -281,7 +263,7 @@ def test_choices_follow_the_seed_and_not_batch_or_threads(name):
     assert (make_agent(f"{QUICK[name]},seed=1").act(views) != together).any()
 
 
-@pytest.mark.parametrize("spec", [*QUICK.values(), "ismcts:milliseconds=2"])
+@pytest.mark.parametrize("spec", QUICK.values())
 def test_a_search_changes_nothing_outside_it(spec):
     batch, rows = games_after(5, n=10)
     views = batch.views(rows)
@@ -289,27 +271,6 @@ def test_a_search_changes_nothing_outside_it(spec):
     cards = make_agent(spec).act(views)
     assert (batch.games.tobytes(), [field.tobytes() for field in vars(views).values()]) == before
     assert views.action_mask[np.arange(len(cards)), cards].all()
-
-
-def test_the_time_limit_is_kept():
-    batch, rows = games_after(4, n=1)
-    views = batch.views(rows)
-    for spec in ("ismcts:milliseconds=100", "uct-determinized:milliseconds=100"):
-        agent, took = make_agent(spec), []
-        for _ in range(6):
-            began = time.perf_counter()
-            agent.act(views)
-            took.append(time.perf_counter() - began)
-        assert min(took) >= 0.1
-        assert min(took[1:]) < 0.5  # not without end; the first may compile, and this machine may have other work
-
-
-@pytest.mark.parametrize("episode", ["game", "deal", "play", "pegging"])
-def test_plays_every_episode(episode):
-    agent = make_agent("ismcts:iterations=20,show=drawn,reward=win,draw=uniform")
-    batch = GameBatch(streams(1, 4), episode=episode)
-    while len(rows := batch.acting()):
-        batch.step(rows, agent.act(batch.views(rows)))
 
 
 def test_names_show_the_settings():
@@ -320,11 +281,7 @@ def test_names_show_the_settings():
 def choices_of_small_searches():
     """Cards of a deal between two of each agent, for comparison with a process that compiles nothing."""
     played = []
-    for spec in (
-        "ismcts:iterations=12",
-        "uct-determinized:iterations=12,determinizations=3",
-        "ismcts:iterations=2,reward=win",
-    ):
+    for spec in ("ismcts:iterations=12", "uct-determinized:iterations=12,determinizations=3"):
         batch, agent = GameBatch(streams(3, 1), episode="deal"), make_agent(spec)
         while len(rows := batch.acting()):
             played.append(agent.act(batch.views(rows)).tolist())

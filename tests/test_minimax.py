@@ -9,10 +9,7 @@ import pytest
 from crib_env import discard_statistics, parse_cards, score_show_many
 from crib_env.agents import make_agent
 from crib_env.agents.belief.lookahead import (
-    ALWAYS,
-    FREE,
     N_HANDS,
-    NEVER,
     Pile,
     least_value,
     look_ahead,
@@ -130,22 +127,8 @@ def test_look_ahead_is_minimax(depth):
         levels[0]["rest"][:3] = [packed(np.array(other)) for other in others]
         for card in own:
             n = 8 - sum(sizes)
-            look_ahead(Pile(ranks, n, n, 0), packed(np.array(own)), card % 13, FREE, depth, 3, levels)
+            look_ahead(Pile(ranks, n, n, 0), packed(np.array(own)), card % 13, depth, 3, levels)
             assert levels[0]["net"][:3].tolist() == [net_of([], [own, other], OWN, card, depth) for other in others]
-
-
-def test_an_opponent_that_always_or_never_pairs():
-    own, levels, ranks = parse_cards("8C 8D 2H KS"), new_levels(), np.zeros(8, np.int64)
-    other = parse_cards("8H 7S TD QC")
-    levels[0]["rest"][0] = packed(np.array(other))
-    nets = {}
-    for pairing, first in ((FREE, other), (ALWAYS, other[:1]), (NEVER, other[1:])):
-        look_ahead(Pile(ranks, 0, 0, 0), packed(np.array(own)), 7, pairing, 3, 1, levels)
-        points, pile, hands, _ = after([], [own, other], OWN, own[0])
-        nets[pairing] = levels[0]["net"][0]
-        assert nets[pairing] == min(points + net_of(pile, hands, OTHER, card, 2) for card in first)
-    assert nets[ALWAYS] == 4  # 2 for the pair, 6 for the third eight
-    assert nets[FREE] == nets[NEVER] == -2  # 7 makes fifteen
 
 
 def test_possible_hands_are_all_hands_by_ranks():

@@ -20,7 +20,6 @@ from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.kernels import lowest, mask_of, streams
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
-from crib_env.testing import check_agent
 from crib_env.train.loop.rounds import Round
 from crib_env.train.mmd_tables.deals import _show
 from crib_env.train.mmd_tables.decisions import N_CRITIC_TABLES, Rates, Tables, decide, learn, no_deal
@@ -79,11 +78,6 @@ def test_a_player_plays_as_it_has_learned():
         batch.step(rows, np.array(drawn))
     assert compared > 100
     assert rare > 10
-
-
-def test_it_is_an_agent():
-    torch.manual_seed(0)
-    check_agent(tables_agent())
 
 
 @pytest.mark.parametrize("plays", ["sample", "mode"])

@@ -100,18 +100,6 @@ def test_cards_are_drawn_by_their_probability_and_always_legal():
     assert chances[np.arange(10_000), cards].all()
 
 
-def test_a_draw_depends_on_seed_game_and_decision_alone():
-    views, agent = views_of_some_games(), new_agent()
-    together = agent.act(views)
-    assert views.action_mask[np.arange(len(views)), together].all()
-    assert [agent.act(views[k : k + 1])[0] for k in range(len(views))] == together.tolist()
-    other = new_agent(seed=0)
-    other._seed = streams(1, 1)[0]
-    assert 0.3 < (other.act(views) != together).mean() < 1
-    later = replace(views, decisions=views.decisions + 12)
-    assert (agent.act(later) != together).any()
-
-
 def test_the_mode_is_the_most_likely_card():
     views = views_of_some_games()
     agent = new_agent(plays="mode")

@@ -106,7 +106,7 @@ def test_thinned_hands_keep_every_share_to_within_one_part(raw, most, power):
     size = len(weights)
     before, hands, kinds = weights.copy(), np.arange(size) * 3, np.arange(size) % 2
     numbers = np.arange(size) // 2
-    kept = resample(np.int64(size), np.int64(most), 0.5, Hands(hands, weights, numbers, kinds))
+    kept = resample(np.int64(size), np.int64(most), Hands(hands, weights, numbers, kinds))
     assert 1 <= kept <= min(size, most)
     assert weights[:kept].sum() == pytest.approx(1)
     places = hands[:kept] // 3

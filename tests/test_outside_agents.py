@@ -150,7 +150,6 @@ def test_a_class_method_makes_an_agent(my_file):
         ("random:seed=3", "random:seed=3"),
         ("expert:hands=10,threads=1", "expert:hands=10"),
         ("expert:hands=100", "expert"),
-        ("halscrib:seed=2,adaptive=yes", "halscrib:adaptive=yes,seed=2"),
         ("minimax:depth=2", "minimax:depth=2"),
         ("ismcts:iterations=9", "ismcts:iterations=9"),
         ("best:scores=no", "best:scores=no"),
@@ -213,7 +212,7 @@ def test_every_agent_of_the_registry_is_one_of_ours_and_has_its_settings():
         for part in path.split(".")[1:]:
             found = getattr(found, part)
         assert "path" in settings_of(found) if "." in path else True
-    search = "iterations milliseconds exploration rollout reward seed threads draw show determinizations"
+    search = "iterations exploration draw show seed threads determinizations"
     assert list(settings_of(type(make_agent("uct-determinized")))) == search.split()
 
 

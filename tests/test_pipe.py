@@ -343,10 +343,3 @@ def test_the_page_describes_every_field_and_kind_of_fault():
     described = [name for row in tables for name in re.findall(r"`(\w+)`", row)]
     assert set(described) == {*shown, "illegal", "unreadable", "late", "ended"}
     assert len(described) == len(set(described))
-
-
-def test_the_page_has_the_limits():
-    assert f"at most {pipe_player.MOST_SECONDS:,.0f}" in PAGE
-    assert f"by default {pipe_player.SECONDS:.0f} seconds" in PAGE
-    assert f"more than {LONGEST:,} bytes" in PAGE
-    assert ("first", "second", "third", "fourth", "fifth", "sixth")[RESTARTS] + " such fault it forfeits" in PAGE

@@ -24,6 +24,7 @@ from crib_env.evaluate.play.sitting import in_thread
 from tests.full_disk import full_disk
 from tests.helpers.page import served_page
 from tests.helpers.page_link import PageLink
+from tests.helpers.players import remembering
 
 SLOW = "ismcts:iterations=10000000"
 
@@ -66,8 +67,8 @@ def test_a_kept_game_opens_without_the_thoughts_of_an_agent_that_remembers_nothi
     assert state["at"] >= 60
 
 
-def test_an_agent_that_remembers_sees_its_game_again(page):
-    state = play_on(page, page.begin("halscrib:adaptive=yes", seed=3), 12)
+def test_an_agent_that_remembers_sees_its_game_again(page, tmp_path):
+    state = play_on(page, page.begin(remembering(tmp_path), seed=3), 12)
     with served_page(page.games._folder / "other") as other:
         file_of(other, state).write_bytes(file_of(page, state).read_bytes())
         again = other.ask("look", game=state["game"])[1]

@@ -24,6 +24,7 @@ from crib_env.evaluate.play.saved_game import PERSON, GameSoFar, SavedGame
 from crib_env.evaluate.play.terminal import play_in_terminal
 from crib_env.evaluate.skill.analysis.judges import ExpertJudge
 from tests.helpers.hidden_cards import cards_of
+from tests.helpers.players import remembering
 from tests.helpers.refusals import refused
 
 ROOT = Path(__file__).parents[1]
@@ -117,7 +118,7 @@ def test_nothing_hidden_is_printed(folder, monkeypatch, capsys):
 
 def test_ctrl_c_keeps_the_game_and_resume_goes_on_with_it(folder, monkeypatch, capsys):
     """It ends as without a break, the agent's memory included."""
-    agent = "halscrib:adaptive=yes"
+    agent = remembering(folder.parents[1])
     stop_after(monkeypatch, 10_000)
     play(agent, terminal=True, seed=8, scores=(95, 90))
     whole = read_records(folder / "games.jsonl")[0]

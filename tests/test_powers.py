@@ -7,7 +7,6 @@ import pytest
 
 import crib_env
 from crib_env.agents import make_agent
-from crib_env.agents.registry import NAMES
 from crib_env.evaluate.matches.mirrored import check_players
 from crib_env.players.agent import counts_faults, mixes, watches
 from crib_env.players.agent_from_text import as_agent
@@ -129,39 +128,6 @@ def test_a_player_of_single_decisions_declares_powers_too():
     player.powers = crib_env.Powers(mixes="known")
     with refused("OneAtATime"):
         as_agent(player)
-
-
-def test_agents_that_need_no_file_say_what_they_are():
-    powers = {name: make_agent(name).powers for name in NAMES if name not in NEED_MORE}
-    assert {name for name, power in powers.items() if power.plays_once} == {"human"}
-    assert {name for name, power in powers.items() if not power.copyable} == {"human"}
-    assert {name for name, power in powers.items() if power.mixes == "known"} == {
-        "random",
-        "halscrib",
-        "equilibrium",
-        "best",
-        "erring",
-    }
-    assert {name for name, power in powers.items() if power.mixes == "unknown"} == {
-        "ismcts",
-        "uct-determinized",
-    }
-
-
-NEED_MORE = (
-    "llm",
-    "clone",
-    "ddqn",
-    "drqn",
-    "escher",
-    "mmd",
-    "mmd-tables",
-    "nfsp",
-    "ppo",
-    "rnad",
-    "strategy-weights",
-    "td",
-)
 
 
 def test_who_plays_once_is_kept_out_of_many_games():

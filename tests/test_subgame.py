@@ -3,17 +3,15 @@
 import numpy as np
 import pytest
 
-from crib_env.agents.belief.opponent_hands import GREEDY_SHARE
-from crib_env.agents.belief.simple_players import simple_policies, simple_policy, simple_ranges
 from crib_env.engine import DEALER, PONE
-from crib_env.hands import HAND_TABLES, HANDS, N_HANDS, N_RANKS, ORDERINGS, hand_number
+from crib_env.hands import HAND_TABLES, N_HANDS, N_RANKS, ORDERINGS, hand_number
 from crib_env.solver import play_game
-from crib_env.solver.cfr import PlaySolver, Population
+from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.pairs import pairs_dealt
 from crib_env.solver.play_game import PlayGame, Reached
-from crib_env.solver.public_state import GOAL, GONE, lay_rank, start_of_play
+from crib_env.solver.public_state import GOAL, lay_rank, start_of_play
 from crib_env.solver.public_state import POINTS as MADE
-from crib_env.solver.subgame import Others, Stakes, Subgame
+from crib_env.solver.subgame import Stakes, Subgame
 from crib_env.solver.sweeps import EXPECTED, Step, Weights, walk_down, walk_up
 
 LAID = (9, 4, 8)
@@ -79,53 +77,6 @@ def test_the_values_of_ranks_are_those_of_the_whole_play(monkeypatch, role):
             assert (np.isfinite(found) >= (chances > 0)).all()
             compared += 1
     assert compared > 10
-
-
-def test_among_simple_players_a_subgame_is_solved_as_the_whole_play_is(monkeypatch):
-    monkeypatch.setattr(play_game, "SPLIT", 0)
-    state, prior, share = after(LAID), (ORDERINGS[2], ORDERINGS[3]), 0.3
-    game = PlayGame(prior, state, 1)
-    solver = PlaySolver(game, Population(game, simple_policy(game, state), share))
-    for _ in range(10):
-        solver.iterate()
-    subgame = Subgame(state, ([9, 8], [4]), net_points(), [(1 - share) * weights for weights in prior])
-    policies, everyone = simple_policies(subgame.tree, state, len(subgame.policy)), np.concatenate(prior)
-    kinds = (GREEDY_SHARE, policies.greedy), (1 - GREEDY_SHARE, policies.careful)
-    subgame.solve(10, tuple(Others(policy, (share * of_them * everyone).astype("f4")) for of_them, policy in kinds))
-    simple = simple_policy(game, state)
-
-    def figures(policy):
-        """What it earns against itself, gives away and wins from simple players; equal choices may differ."""
-        won = [game.earned(policy, simple, role, EXPECTED) for role in (PONE, DEALER)]
-        return [game.expected(policy), game.best_responses(policy).nash_conv, *won]
-
-    assert figures(subgame.policy) == pytest.approx(figures(solver.average), abs=1e-3)
-    equals = Subgame(state, ([9, 8], [4]), net_points(), prior)
-    equals.solve(10)
-    assert abs(np.subtract(figures(equals.policy), figures(solver.average))).max() > 0.01
-
-
-def test_ranges_of_simple_players_follow_from_their_policies():
-    """Their choices do not depend on the cards that are gone, and without most ranks the tree is small."""
-    start = start_of_play()
-    start[GONE] = sum(4 << (3 * rank) for rank in range(13) if rank not in LAID)
-    game = PlayGame(start=start, threads=1)
-    policies = simple_policies(game.tree, start, game.extent.slots)
-    weights = np.random.default_rng(3).random((2, 1820))
-    found = simple_ranges(weights, np.array(LAID))
-    lead, reply, third = LAID
-    nodes = 0, game.child(0, lead), game.child(game.child(0, lead), reply)
-    for kind, of_them in (("greedy", GREEDY_SHARE), ("careful", 1 - GREEDY_SHARE)):
-        policy = getattr(policies, kind)
-        for h in range(0, 91, 10):
-            three = hand_number([*HANDS[2][h], third])
-            four = hand_number([*HANDS[2][h], third, lead])
-            chance = game.chances_at(policy, nodes[0], four)[lead] * game.chances_at(policy, nodes[2], three)[third]
-            assert getattr(found[PONE], kind)[h] == pytest.approx(of_them * weights[PONE, four] * chance, rel=1e-5)
-        for h in range(0, 455, 50):
-            four = hand_number([*HANDS[3][h], reply])
-            chance = game.chances_at(policy, nodes[1], four)[reply]
-            assert getattr(found[DEALER], kind)[h] == pytest.approx(of_them * weights[DEALER, four] * chance, rel=1e-5)
 
 
 def test_a_subgame_solved_again_is_worth_what_it_was():

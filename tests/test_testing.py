@@ -11,7 +11,7 @@ import torch
 import crib_env
 from crib_env.agents import make_agent
 from crib_env.agents.best.agent import BestAgent
-from crib_env.agents.halscrib.agent import HalscribAgent
+from crib_env.agents.halscrib import HalscribAgent
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.policy import NFSPAgent
 from crib_env.testing import check_agent

@@ -21,7 +21,6 @@ _FITS = np.array(
     [sum(15 << 4 * rank for rank in range(13) if card_value(rank) <= room) for room in range(11)], np.int64
 )
 _FAR = np.int64(1_000)  # above any net points
-FREE, NEVER, ALWAYS = np.arange(3)  # how an opponent answers a card that it can pair
 
 # One level of a search: the position after so many cards, for all hands that can reach it.
 _LEVEL = np.dtype(
@@ -29,17 +28,7 @@ _LEVEL = np.dtype(
         ("start", "i8"),
         ("count", "i8"),
         ("own", "i8"),  # packed hand of the player
-        ("own_laid", "i8"),  # whether the last card was the player's
-        ("worth", "i8"),  # points of the last card, and of a go before it, to the player
-        # the group of hands being searched, and its next rank; see _begin_group
-        ("group", "i8"),
-        ("together", "i8"),
-        ("own_is_next", "i8"),
-        ("gain", "i8"),
-        ("begins", "i8"),
-        ("now", "i8"),
-        ("rank", "i8"),
-        # the hands
+        ("own_laid", "?"),  # whether the last card was the player's
         ("n_hands", "i8"),
         ("rest", "i8", N_HANDS),  # packed
         ("low", "i8", N_HANDS),  # alpha: a result between the bounds is exact, any other is a bound itself
@@ -157,10 +146,9 @@ def decision_of(views, b, levels, weights):
         levels: of :func:`new_levels`.
         weights: (``N_HANDS``,) int64, gets the number of ways to draw each hand.
     """
-    ranks, n = np.empty(MOST_CARDS, np.int64), np.int64(0)
-    while n < MOST_CARDS and views.laid[b, n] >= 0:
-        ranks[n] = views.laid[b, n] % 13
-        n += 1
+    ranks, n = np.empty(MOST_CARDS, np.int64), np.int64(views.n_laid[b])
+    for k in range(n):
+        ranks[k] = views.laid[b, k] % 13
     pile = Pile(ranks, np.int64(views.pile_start[b]), n, np.int64(views.count[b]))
     own, theirs = packed(views.hand[b]), np.int64(views.opponent_cards[b])
     choices, unseen = that_fit(own, pile.count), np.int64(0)
@@ -173,7 +161,7 @@ def decision_of(views, b, levels, weights):
 
 
 @kernel
-def look_ahead(pile, own, rank, pairing, depth, n_hands, levels):
+def look_ahead(pile, own, rank, depth, n_hands, levels):
     """Net points of laying a rank now, own less the opponent's, for many hands of the opponent at once.
 
     Minimax over the next ``depth`` cards with alpha-beta pruning (Knuth and Moore 1975), as if both saw both hands. One
@@ -185,123 +173,84 @@ def look_ahead(pile, own, rank, pairing, depth, n_hands, levels):
         pile: :class:`Pile`.
         own: packed hand of the player.
         rank: held, and low enough for the count.
-        pairing: what the opponent does if it can pair this card with its next one: it is ``FREE`` to choose, ``NEVER``
-            pairs (then each hand must have another choice), or ``ALWAYS`` pairs.
         depth: how many cards to search, this one included; 8 reaches the end of any play.
         n_hands: how many hands there are, all of equally many cards.
         levels: of :func:`new_levels`. ``levels[0]["rest"]`` holds the hands, packed; the results go to
             ``levels[0]["net"]``.
     """
-    ranks, start, n = pile.ranks, pile.start, pile.n
-    ranks[n] = rank
-    now = pile.count + card_value(rank)
-    points = np.int64(pile_points(ranks, start, n + 1, now))
+    pile.ranks[pile.n] = rank
+    count = pile.count + card_value(rank)
     root = levels[0]
-    root["start"], root["count"], root["own"], root["own_laid"] = start, now, own - one_of(rank), 1
+    root["start"], root["count"], root["own"], root["own_laid"] = pile.start, count, own - one_of(rank), True
     root["n_hands"] = n_hands
-    low, high, net = root["low"], root["high"], root["net"]
-    for j in range(n_hands):
-        low[j], high[j] = -_FAR, _FAR
-    level = 0
-    _begin_group(root, np.int64(0), n + 1, depth - 1)
-    while level >= 0:
-        node, after = levels[level], levels[level + 1]
-        if _descend(ranks, n + 1 + level, pairing if level == 0 else FREE, depth - 1 - level, node, after):
-            level += 1
-            _begin_group(after, np.int64(0), n + 1 + level, depth - 1 - level)
-        else:
-            if level > 0:
-                _take_nets(levels[level - 1], node)
-            level -= 1
-    for j in range(n_hands):
-        net[j] += points
+    root["low"][:n_hands], root["high"][:n_hands] = -_FAR, _FAR
+    _fill_nets(levels, np.int64(0), pile.ranks, pile.n + 1, depth - 1)
+    root["net"][:n_hands] += pile_points(pile.ranks, pile.start, pile.n + 1, count)
 
 
 @kernel
-def _begin_group(node, group, n, depth):
-    """Prepares one group of a node's hands: who lays next, and in which count.
-
-    Group 0 holds the hands with which the opponent can continue this count, or all hands if the player continues it.
-    Group 1 holds the others.
-    """
-    rest, net, own, own_laid = node["rest"], node["net"], node["own"], node["own_laid"] != 0
-    fits = _FITS[min(COUNT_LIMIT - node["count"], 10)]
+def _fill_nets(levels, at, ranks, n, depth):
+    """Fills the results of a level, ``n`` cards laid and ``depth`` left to search."""
+    node, after = levels[at], levels[at + 1]
+    own, own_laid, count, n_hands = node["own"], node["own_laid"], node["count"], node["n_hands"]
+    rest, low, high, net = node["rest"], node["low"], node["high"], node["net"]
+    next_rest, next_low, next_high, next_net = after["rest"], after["low"], after["high"], after["net"]
+    parent = after["parent"]
+    fits = _FITS[min(COUNT_LIMIT - count, 10)]
     own_fits = own & fits != 0
-    together = not own_laid and own_fits  # the player continues, whatever the opponent holds
-    own_is_next = together or (own_laid and group == 1)
-    gain, begins, now = np.int64(0), node["start"], node["count"]
-    if group == 1 and not own_fits:  # go, or last card
-        gain = np.int64(0 if now == COUNT_LIMIT else 1 if own_laid else -1)
-        begins, now = n, np.int64(0)
-        own_is_next = rest[0] == 0 if own_laid else own != 0
-    ended = depth == 0 or (own == 0 if own_is_next else rest[0] == 0)
-    for j in range(node["n_hands"]):
-        if _is_in_group(rest[j], fits, together, group):
-            net[j] = gain if ended else -_FAR if own_is_next else _FAR
-    node["group"], node["together"], node["own_is_next"] = group, together, own_is_next
-    node["gain"], node["begins"], node["now"] = gain, begins, now
-    node["rank"] = 13 if ended else 0
+    together = not own_laid and own_fits  # the player continues this count, whatever the opponent holds
+    for group in range(2):  # first the hands with which this count is continued, by either; then the others
+        own_is_next = together or (own_laid and group == 1)
+        gain, start, now = np.int64(0), node["start"], count
+        if group == 1 and not own_fits:  # go, or last card
+            gain = np.int64(0 if count == COUNT_LIMIT else 1 if own_laid else -1)
+            start, now = n, np.int64(0)
+            own_is_next = rest[0] == 0 if own_laid else own != 0
+        is_over = depth == 0 or (own == 0 if own_is_next else rest[0] == 0)
+        for j in range(n_hands):
+            if _is_in_group(rest[j], fits, together, group):
+                net[j] = gain if is_over else -_FAR if own_is_next else _FAR
+        if is_over:
+            continue
+        for rank in range(13):
+            then = now + card_value(rank)
+            if then > COUNT_LIMIT or (own_is_next and holds(own, rank) == 0):
+                continue
+            ranks[n] = rank
+            points = np.int64(pile_points(ranks, start, n + 1, then))
+            worth, laid = gain + (points if own_is_next else -points), np.int64(0) if own_is_next else one_of(rank)
+            k = 0
+            for j in range(n_hands):
+                floor, ceiling = low[j], high[j]
+                if not _is_in_group(rest[j], fits, together, group):
+                    continue
+                if own_is_next:
+                    floor = max(floor, net[j])
+                elif holds(rest[j], rank):
+                    ceiling = min(ceiling, net[j])
+                else:
+                    continue
+                if floor < ceiling:
+                    next_rest[k], next_low[k], next_high[k], parent[k] = (
+                        rest[j] - laid,
+                        floor - worth,
+                        ceiling - worth,
+                        j,
+                    )
+                    k += 1
+            if k == 0:
+                continue
+            after["start"], after["count"], after["n_hands"] = start, then, k
+            after["own"], after["own_laid"] = own - one_of(rank) if own_is_next else own, own_is_next
+            _fill_nets(levels, at + 1, ranks, n + 1, depth - 1)
+            for i in range(k):
+                j, value = parent[i], worth + next_net[i]
+                net[j] = max(net[j], value) if own_is_next else min(net[j], value)
 
 
 @kernel
 def _is_in_group(rest, fits, together, group):
     return group == 0 if together else (rest & fits != 0) == (group == 0)
-
-
-@kernel
-def _descend(ranks, n, pairing, depth, node, after):
-    """Lays the next card of the search and makes a node of the hands that can reach it; returns whether it did."""
-    while True:
-        while node["rank"] < 13:
-            rank = np.int64(node["rank"])
-            node["rank"] += 1
-            if _lay(ranks, n, rank, pairing, node, after):
-                return True
-        if node["group"] == 1:
-            return False
-        _begin_group(node, np.int64(1), n, depth)
-
-
-@kernel
-def _lay(ranks, n, rank, pairing, node, after):
-    """Makes the node after a rank is laid in this group of hands; returns whether any hand is left in it."""
-    own, own_is_next, now = node["own"], node["own_is_next"] != 0, node["now"] + card_value(rank)
-    last = ranks[n - 1]
-    if now > COUNT_LIMIT or (holds(own, rank) == 0 if own_is_next else pairing == NEVER and rank == last):
-        return False
-    ranks[n] = rank
-    points = np.int64(pile_points(ranks, node["begins"], n + 1, now))
-    worth = node["gain"] + (points if own_is_next else -points)
-    laid = np.int64(0) if own_is_next else one_of(rank)
-    fits, together, group = _FITS[min(COUNT_LIMIT - node["count"], 10)], node["together"] != 0, node["group"]
-    rest, net, low, high = node["rest"], node["net"], node["low"], node["high"]
-    next_rest, next_low, next_high, parent = after["rest"], after["low"], after["high"], after["parent"]
-    k = 0
-    for j in range(node["n_hands"]):
-        if not _is_in_group(rest[j], fits, together, group):
-            continue
-        floor, ceiling = low[j], high[j]
-        if own_is_next:
-            floor = max(floor, net[j])
-        elif holds(rest[j], rank) and (pairing != ALWAYS or rank == last or not holds(rest[j], last)):
-            ceiling = min(ceiling, net[j])
-        else:
-            continue
-        if floor < ceiling:
-            next_rest[k], next_low[k], next_high[k], parent[k] = rest[j] - laid, floor - worth, ceiling - worth, j
-            k += 1
-    after["start"], after["count"], after["n_hands"], after["worth"] = node["begins"], now, k, worth
-    after["own"], after["own_laid"] = own - one_of(rank) if own_is_next else own, own_is_next
-    return k > 0
-
-
-@kernel
-def _take_nets(node, after):
-    """Copies the results of a finished node to its parent."""
-    net, next_net, parent, own_is_next = node["net"], after["net"], after["parent"], node["own_is_next"] != 0
-    for k in range(after["n_hands"]):
-        j, value = parent[k], after["worth"] + next_net[k]
-        net[j] = max(net[j], value) if own_is_next else min(net[j], value)
 
 
 @kernel

@@ -35,9 +35,7 @@ _COUNT = np.int64(15)  # the bits of a packed hand that count its aces; shift by
 ONES = np.int64(0x1111111111111)
 _SPARE = 8 * ONES  # the spare bit of each rank: a count up to 4 needs only three of four bits
 _FOURS = packed(FOURS)
-_WALK = np.lexsort(
-    FOURS.T
-)  # hands that share high ranks together, so that a part of them, spread evenly, has all kinds
+_WALK = np.lexsort(FOURS.T)  # hands that share high ranks together: a part of them, spread evenly, has all kinds
 _WAYS = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 2, 1, 0, 0], [1, 3, 3, 1, 0], [1, 4, 6, 4, 1]], np.int64)
 MOST_HANDS = KINDS * N_FOURS
 
@@ -224,11 +222,8 @@ def posterior(own_six, starter, laid, laid_by, n, fresh, keeping, hands):
 
 
 @kernel
-def resample(size, most, offset, hands):
-    """Keeps at most ``most`` hands, their weights whole multiples of one weight, spread evenly; returns how many.
-
-    ``offset`` from 0 to 1 shifts the choice. If it is drawn uniformly, each hand is kept in proportion to its weight.
-    """
+def resample(size, most, hands):
+    """Keeps at most ``most`` hands, their weights whole multiples of one weight, spread evenly; returns how many."""
     if size <= most:
         return size
     held, weights, numbers, kinds = hands
@@ -236,7 +231,7 @@ def resample(size, most, offset, hands):
     for k in range(size):
         passed += weights[k]
         times = 0
-        while taken < most and taken + offset < passed * most:
+        while taken < most and taken + 0.5 < passed * most:
             times += 1
             taken += 1
         if times:

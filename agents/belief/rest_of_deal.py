@@ -43,16 +43,13 @@ def habits() -> Habits:
 
 
 @kernel
-def who_laid(laid, laid_by):
-    """How many cards ``laid`` (8,) holds, the mask of the own ones (``laid_by`` 0) and the mask of the opponent's."""
-    n, own, other = np.int64(0), np.int64(0), np.int64(0)
-    while n < 8 and laid[n] >= 0:
-        if laid_by[n] == 0:
-            own |= bit(laid[n])
-        else:
-            other |= bit(laid[n])
-        n += 1
-    return n, own, other
+def cards_laid(views, b, by):
+    """The mask of the cards that the player (``by`` 0) or the opponent (1) of decision ``b`` has laid."""
+    cards = np.int64(0)
+    for k in range(views.n_laid[b]):
+        if views.laid_by[b, k] == by:
+            cards |= bit(views.laid[b, k])
+    return cards
 
 
 @kernel

@@ -61,9 +61,6 @@ def load(path: str | Path = SHIPPED, scores: bool = True, win_table: Path | None
     with reading_weights(path, "best") as file:
         agent = BestAgent.read(file, win_table)
     agent.sees_scores = scores
-    settings = [str(path)] * (path != SHIPPED) + ["scores=no"] * (not scores)
-    settings += [f"win_table={win_table}"] * (win_table is not None)
-    agent.name = ":".join(["best", ",".join(settings)]) if settings else "best"
     return agent
 
 
@@ -120,13 +117,15 @@ class BestAgent:
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
-        if not self.sees_scores:
-            views = replace(views, scores=np.zeros_like(views.scores))
-        return by_phase(views, self._expert.discards, self._lay)
+        return by_phase(self._seen(views), self._expert.discards, self._lay)
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.MixedAgent`: it draws in the pegging episode, and nowhere else."""
-        return card_chances(views, lambda discards: np.eye(N_ACTIONS)[self.act(discards)], self.rank_chances)
+        discards = self._expert.discards
+        return card_chances(self._seen(views), lambda some: np.eye(N_ACTIONS)[discards(some)], self.rank_chances)
+
+    def _seen(self, views: PlayerViews) -> PlayerViews:
+        return views if self.sees_scores else replace(views, scores=np.zeros_like(views.scores))
 
     def rank_logits(self, views: PlayerViews) -> np.ndarray:
         """The logits of the networks for each rank, (B, 13) float64, at B decisions of the play; -inf for one that
@@ -145,7 +144,7 @@ class BestAgent:
         """How likely each rank is laid, (B, 13), at B decisions of the play."""
         chances = np.zeros((len(views), N_RANKS))
         is_pegging, is_left = views.starter < 0, np.ones(len(views), np.bool_)
-        is_searched = near_end(views) & (views.laid[:, 0] >= 0)
+        is_searched = near_end(views) & (views.n_laid > 0)
         for game, is_part in (("pegging", is_pegging), ("deals", ~is_pegging & ~is_searched)):
             rows = np.flatnonzero(is_part)
             if game in self.policies and len(rows):

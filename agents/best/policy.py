@@ -99,15 +99,14 @@ def _fill_inputs(views, start, out):
     for b in range(len(out)):
         role = DEALER if views.is_dealer[b] else PONE
         held[:] = 0
-        lowest, n = np.int64(N_RANKS), 0
+        lowest, n = np.int64(N_RANKS), np.int64(views.n_laid[b])
         for card in views.hand[b]:
             if card >= 0:
                 held[card % N_RANKS] += 1
                 lowest = min(lowest, np.int64(card) % N_RANKS)
-        while n < 8 and views.laid[b, n] >= 0:
-            ranks[n] = np.int64(views.laid[b, n]) % N_RANKS
-            roles[n] = role if views.laid_by[b, n] == 0 else 1 - role
-            n += 1
+        for k in range(n):
+            ranks[k] = np.int64(views.laid[b, k]) % N_RANKS
+            roles[k] = role if views.laid_by[b, k] == 0 else 1 - role
         s[:] = start
         starter = np.int64(-1)
         if views.starter[b] >= 0:

@@ -6,9 +6,6 @@ rest is solved at the table (:mod:`crib_env.solver.subgame`): from the public st
 players may hold if they follow the blueprint, with the chance to win the game as the stakes
 (:mod:`crib_env.agents.equilibrium.situation`). In the pegging episode the stakes are points.
 
-``equilibrium:simple_players=0.5`` expects that half of its opponents are of a simple kind, and takes advantage of these
-(:mod:`crib_env.agents.belief.simple_players`).
-
 Its policy is mixed: the card is drawn with a random number that follows from the seed, the game's id and the decision.
 When either player is within 25 points of winning, points no longer stand for the chance to win, and the discards and
 the first three cards are ``expert``'s. Solutions are cached, but each follows from the player's view alone.
@@ -23,12 +20,12 @@ import numpy as np
 
 from crib_env import PlayerViews
 from crib_env.agents.belief.rest_of_deal import crib_chances, habits
-from crib_env.agents.belief.simple_players import simple_policies, simple_ranges
 from crib_env.agents.choosing import (
     by_phase,
     card_chances,
     check_four_cards,
     draw,
+    legal_ranks,
     lowest_of_rank,
     near_end,
     uniforms,
@@ -45,14 +42,14 @@ from crib_env.agents.equilibrium.blueprint import (
 )
 from crib_env.agents.equilibrium.situation import Situation, chances_to_win, net_points, rank_shows, situation
 from crib_env.agents.expert.agent import ExpertAgent
-from crib_env.engine import DEALER, PONE
+from crib_env.engine import DEALER
 from crib_env.exact.discard_statistics import N_POINTS
 from crib_env.hands import HAND_TABLES, N_RANKS, hand_number
 from crib_env.kernels import kernel, streams
 from crib_env.observation import N_ACTIONS
 from crib_env.players.agent import Powers
 from crib_env.scoring import show_points
-from crib_env.solver.subgame import WON, HandPolicy, Others, Stakes, Subgame
+from crib_env.solver.subgame import WON, HandPolicy, Stakes, Subgame
 from crib_env.tables.outlook import outlook
 
 _MISTAKES = 0.05
@@ -67,27 +64,18 @@ class EquilibriumAgent:
         iterations: solver iterations at the table; more come closer to the equilibrium of the rest of the play.
         seed: random seed of the draws, which depend only on it, the game's id and the decision's number.
         blueprint: another file than the one that ships with the project.
-        simple_players: the share of simple players among the opponents that it expects from the fourth card on
-            (:mod:`crib_env.agents.belief.simple_players`). It wins more from these, and a best response more from it.
 
     Raises:
-        ValueError: ``iterations`` is below 1, ``simple_players`` is below 0 or not below 1, or the file cannot be read.
+        ValueError: ``iterations`` is below 1, or the file cannot be read.
     """
 
+    name = "equilibrium"
     powers = Powers(mixes="known", suits="unseen")
 
-    def __init__(
-        self, iterations: int = 10, seed: int = 0, blueprint: Path = SHIPPED, simple_players: float = 0.0
-    ) -> None:
+    def __init__(self, iterations: int = 10, seed: int = 0, blueprint: Path = SHIPPED) -> None:
         if iterations < 1:
             raise ValueError(f"agent 'equilibrium': iterations={iterations} is not allowed, give at least 1")
-        if not 0 <= simple_players < 1:
-            raise ValueError(
-                f"agent 'equilibrium': simple_players={simple_players} is not allowed, give at least 0 and less than 1"
-            )
-        self.name = f"equilibrium:simple_players={simple_players:g}" if simple_players else "equilibrium"
         self._iterations, self._seed = iterations, streams(seed, 1)[0]
-        self._simple_players = simple_players
         self._blueprint = load_blueprint(Path(blueprint))
         self._expert = ExpertAgent(threads=1)
         self._policies: OrderedDict[tuple[object, ...], HandPolicy] = OrderedDict()
@@ -119,10 +107,10 @@ class EquilibriumAgent:
     def rank_chances(self, views: PlayerViews) -> np.ndarray:
         """How likely each rank is laid, (B, 13), at B decisions of the play."""
         check_four_cards(self.name, views)
-        fits = views.action_mask.reshape(-1, 4, N_RANKS).any(axis=1)
+        fits = legal_ranks(views)
         chances = fits.astype(float)
         has_choice = fits.sum(axis=1) > 1
-        is_early = views.laid[:, N_CARDS - 1] < 0
+        is_early = views.n_laid < N_CARDS
         is_near = near_end(views)
         known = np.flatnonzero(has_choice & is_early & ~is_near)
         _fill_early(views.arrays, known, self._blueprint, HAND_TABLES, chances)
@@ -187,24 +175,10 @@ class EquilibriumAgent:
             starter: its rank, or ``NO_STARTER``.
         """
         pone, dealer = ranges(self._blueprint, starter, ranks, _MISTAKES)
-        most, share = (pone.max(), dealer.max()), self._simple_players
-        prior = (1 - share) * (pone / most[PONE]), (1 - share) * (dealer / most[DEALER])
+        prior = pone / pone.max(), dealer / dealer.max()
         subgame = Subgame(root, (ranks[::2].tolist(), ranks[1::2].tolist()), stakes, prior)
-        subgame.solve(self._iterations, self._others(root, subgame, starter, ranks, most) if share else None)
+        subgame.solve(self._iterations)
         return subgame
-
-    def _others(
-        self, root: np.ndarray, subgame: Subgame, starter: int, ranks: np.ndarray, most: tuple[float, float]
-    ) -> tuple[Others, Others]:
-        """Greedy and careful players; ``most`` divides the weights of pone's and of the dealer's hands."""
-        policies = simple_policies(subgame.tree, root, len(subgame.policy))
-        pone, dealer = simple_ranges(self._blueprint.weights[starter], ranks)
-        shares = [self._simple_players / weight for weight in most]
-        greedy, careful = (
-            Others(policy, np.concatenate([shares[PONE] * led, shares[DEALER] * replied]).astype(np.float32))
-            for policy, led, replied in zip(policies, pone, dealer)
-        )
-        return greedy, careful
 
 
 def _chances_to_win(seen: Situation, starter: int) -> Stakes:
@@ -222,10 +196,9 @@ def _fill_early(views, rows, blueprint, hands, out):
     """Fills rows of ``out`` (B, 13) with the chances of the blueprint."""
     ranks = np.empty(8, np.int64)
     for b in rows:
-        n, hand, size = 0, np.int64(0), 0
-        while views.laid[b, n] >= 0:
-            ranks[n] = np.int64(views.laid[b, n]) % 13
-            n += 1
+        n, hand, size = np.int64(views.n_laid[b]), np.int64(0), 0
+        for k in range(n):
+            ranks[k] = np.int64(views.laid[b, k]) % 13
         while size < 4 and views.hand[b, size] >= 0:
             hand = hands.with_rank[size, np.int64(views.hand[b, size]) % 13, hand]
             size += 1

@@ -52,15 +52,14 @@ def _situate(views, b, start, root, ranks, hands):
     for k in range(4):
         if views.hand[b, k] >= 0:
             lowest_held = min(lowest_held, np.int64(views.hand[b, k]) % 13)
-    n = 0
-    while n < 8 and views.laid[b, n] >= 0:
-        card = np.int64(views.laid[b, n])
-        ranks[n], roles[n] = card % 13, role if views.laid_by[b, n] == 0 else 1 - role
-        if roles[n] == role:
+    n = np.int64(views.n_laid[b])
+    for k in range(n):
+        card = np.int64(views.laid[b, k])
+        ranks[k], roles[k] = card % 13, role if views.laid_by[b, k] == 0 else 1 - role
+        if roles[k] == role:
             kept |= bit(card)
-        elif n < N_CARDS:
+        elif k < N_CARDS:
             laid |= bit(card)
-        n += 1
     root[:] = start
     if views.starter[b] >= 0:
         root[GONE] += np.int64(1) << (3 * (np.int64(views.starter[b]) % 13))

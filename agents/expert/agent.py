@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +12,22 @@ from crib_env.agents.belief.lookahead import packed
 from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, posterior, resample
 from crib_env.agents.belief.rest_of_deal import (
     DEALT,
+    cards_laid,
     crib_chances,
     fill_after_pegging,
     fill_after_play,
     habits,
     hand_show,
-    who_laid,
 )
-from crib_env.agents.choosing import SameCards, by_phase, check_four_cards, lowest_of_rank, next_discard, same_cards
+from crib_env.agents.choosing import (
+    by_phase,
+    check_four_cards,
+    legal_ranks,
+    lowest_of_rank,
+    next_discard,
+    on_threads,
+    same_cards,
+)
 from crib_env.agents.expert.play_search import (
     AFTER_PLAY_COLUMNS,
     AFTER_PLAY_ROWS,
@@ -73,7 +80,7 @@ def _fill_points(out):
 
 
 @kernel
-def _value_ranks(views, same, habits, win_table, most, offsets, aim, out):
+def _value_ranks(views, same, habits, win_table, most, aim, out):
     cards, weights = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS)
     numbers, kinds = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS, np.int64)
     all_hands, hands = Hands(cards, weights, numbers, kinds), np.zeros((DEPTH, MOST_HANDS), HAND)
@@ -86,18 +93,17 @@ def _value_ranks(views, same, habits, win_table, most, offsets, aim, out):
     for group in range(len(same.ends)):
         rows = same.rows[same.ends[group - 1] if group else 0 : same.ends[group]]
         b = rows[0]
-        n, own_laid, other_laid = who_laid(views.laid[b], views.laid_by[b])
+        n, laid, laid_by = np.int64(views.n_laid[b]), views.laid[b], views.laid_by[b]
         for k in range(n):
-            pile[k] = views.laid[b, k] % 13
-        held, discarded, starter = mask_of(views.hand[b]), mask_of(views.discards[b]), np.int64(views.starter[b])
-        start, so_far = np.int64(views.pile_start[b]), np.int64(views.count[b])
+            pile[k] = laid[k] % 13
+        kept, discarded = mask_of(views.hand[b]) | cards_laid(views, b, 0), mask_of(views.discards[b])
+        starter, start = np.int64(views.starter[b]), np.int64(views.pile_start[b])
         role = DEALER if views.is_dealer[b] else PONE
-        kept = held | own_laid
-        laid, laid_by, fresh = views.laid[b], views.laid_by[b], n > 0 and start == n
         is_pegging = starter < 0  # there is no starter, and nothing follows the play
         keeping = habits.keeping[DEALT if is_pegging else role]
+        fresh = n > 0 and start == n
         size = posterior(kept | discarded, starter, laid, laid_by, n, fresh, keeping, all_hands)
-        size = resample(size, most, offsets[b], all_hands)
+        size = resample(size, most, all_hands)
         for k in range(size):
             hand = hands[0, k]
             hand["cards"], hand["weight"], hand["kind"] = cards[k], weights[k], kinds[k]
@@ -116,12 +122,12 @@ def _value_ranks(views, same, habits, win_table, most, offsets, aim, out):
         elif is_pegging:
             fill_after_pegging(lowest_scores, furthest, after_play)
         else:
-            crib_chances(kept | discarded, discarded, starter, other_laid, habits.discarding[role], crib)
+            crib_chances(kept | discarded, discarded, starter, cards_laid(views, b, 1), habits.discarding[role], crib)
             own_show = show_points(kept, starter, False)
             fill_after_play(views.is_dealer[b], lowest_scores, furthest, own_show, crib, win_table, after_play)
-        held, theirs = packed(views.hand[b]), np.int64(views.opponent_cards[b])
-        at = AtScores(WIN - high[0], WIN - high[1], len(rows))
-        position = Position(held, np.int64(0), np.int64(0), start, n, so_far, OPPONENTS, theirs, at)
+        at, nothing = AtScores(WIN - high[0], WIN - high[1], len(rows)), np.int64(0)
+        own, theirs, count = packed(views.hand[b]), np.int64(views.opponent_cards[b]), np.int64(views.count[b])
+        position = Position(own, nothing, nothing, start, n, count, OPPONENTS, theirs, at)
         values = np.empty((len(rows), 13))
         card_values(position, size, hands, pile, sheet, aim == _WIN, values)
         for i in range(len(rows)):
@@ -170,7 +176,7 @@ class ExpertAgent:
 
     def best_ranks(self, views: PlayerViews) -> np.ndarray:
         """The rank to lay, (B,), for B positions in the play."""
-        fits = views.action_mask.reshape(-1, 4, 13).any(axis=1)
+        fits = legal_ranks(views)
         ranks, choice = fits.argmax(axis=1), np.flatnonzero(fits.sum(axis=1) > 1)
         if len(choice):
             ranks[choice] = self.rank_values(views[choice]).argmax(axis=1)
@@ -182,23 +188,20 @@ class ExpertAgent:
         The pairs are those of the sorted six cards, in the order of ``PLACES``; -inf for pairs without a
         card that is discarded already.
         """
-        return self._filled(N_DISCARDS, _value_pairs, views, same_cards(views), self._outlook)
+        return self._filled(N_DISCARDS, _value_pairs, views, self._outlook)
 
-    def rank_values(self, views: PlayerViews, rng: np.random.Generator | None = None) -> np.ndarray:
+    def rank_values(self, views: PlayerViews) -> np.ndarray:
         """The chance to win the game after each rank, (B, 13), for B positions in the play; -inf if it cannot be laid.
 
         In the pegging episode it is :func:`crib_env.agents.belief.rest_of_deal.worth_of_pegging`.
-        If a rank wins at once, no other rank has a value. If there are more hands than a search covers, they are picked
-        evenly, or drawn with ``rng``, so that the mean of many answers covers all of them. Searches over few hands are
-        too optimistic: they find out too soon which hand the opponent holds. This hardly changes the differences
-        between ranks.
+        If a rank wins at once, no other rank has a value. Searches over few hands are too optimistic: they find out too
+        soon which hand the opponent holds. This hardly changes the differences between ranks.
         """
-        offsets = np.full(len(views), 0.5) if rng is None else rng.random(len(views))
-        return self._value_ranks(views, offsets, _WIN)
+        return self._value_ranks(views, _WIN)
 
     def rank_chances(self, views: PlayerViews) -> np.ndarray:
         """As :meth:`rank_values`, but every rank that can be laid has a value, also where one wins at once."""
-        return self._value_ranks(views, np.full(len(views), 0.5), _EVERY_CHANCE)
+        return self._value_ranks(views, _EVERY_CHANCE)
 
     def rank_points(self, views: PlayerViews) -> np.ndarray:
         """Net points of the deal after each rank, (B, 13), for B positions in the play, -inf if it cannot be laid.
@@ -206,21 +209,14 @@ class ExpertAgent:
         Here the player maximises points, whatever the score is. Hands and crib, which the play does not change, add a
         constant of the position, so only differences between ranks are meaningful.
         """
-        return self._value_ranks(views, np.full(len(views), 0.5), _POINTS)
+        return self._value_ranks(views, _POINTS)
 
-    def _value_ranks(self, views: PlayerViews, offsets: np.ndarray, aim: int) -> np.ndarray:
+    def _value_ranks(self, views: PlayerViews, aim: int) -> np.ndarray:
         check_four_cards(self.name, views)
-        given = habits(), self._outlook.win_table, self._hands, offsets, aim
-        return self._filled(13, _value_ranks, views, same_cards(views, offsets), *given)
+        return self._filled(13, _value_ranks, views, habits(), self._outlook.win_table, self._hands, aim)
 
-    def _filled(
-        self, width: int, fill: Callable[..., None], views: PlayerViews, same: SameCards, *given: object
-    ) -> np.ndarray:
-        """(B, width), which threads fill by ``fill(views, some groups of same, *given, out)``."""
-        out, parts = np.empty((len(views), width)), same.parts(_CHUNK)
-        if len(parts) <= 1:
-            fill(views.arrays, same, *given, out)
-        else:
-            with ThreadPoolExecutor(self._threads) as pool:
-                list(pool.map(lambda part: fill(views.arrays, part, *given, out), parts))
+    def _filled(self, width: int, fill: Callable[..., None], views: PlayerViews, *given: object) -> np.ndarray:
+        """(B, width), which threads fill by ``fill(views, some groups of decisions, *given, out)``."""
+        out, parts = np.empty((len(views), width)), same_cards(views).parts(_CHUNK)
+        on_threads(self._threads, lambda part: fill(views.arrays, part, *given, out), parts)
         return out

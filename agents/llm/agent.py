@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections import Counter
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
+from pathlib import Path  # noqa: F401 -- for the type hints of `Calls`, by which settings are read
 from typing import Any, Literal
 
 import numpy as np
 
-from crib_env.agents.llm.endpoint import OPENAI, Asker, Calls, Endpoint, Messages
+from crib_env.agents.llm.endpoint import Asker, Calls, Endpoint, Messages
 from crib_env.cards import parse_cards
 from crib_env.players.agent import Powers
 from crib_env.players.one_at_a_time import Decision, decisions
@@ -21,7 +20,6 @@ from crib_env.text.position import in_words, to_discard
 from crib_env.text.rules import RULES
 from crib_env.views import PlayerViews
 
-FOLDER = Path("runs/llm")
 Schema = Literal["no", "json_schema", "json_object"]
 _REPEATED = 1_000  # characters of an answer that could not be used, as the model is shown it again
 
@@ -76,26 +74,12 @@ class UnansweredError(ValueError):
         self.game_ids = game_ids
 
 
-class LLMAgent:
+@dataclass(kw_only=True, eq=False)
+class LLMAgent(Calls):
     """A language model. It is asked for each decision by itself, many side by side, and remembers nothing.
 
     A card that it did not name is never played. An answer that cannot be used is counted in ``faults``, and the model
     is told what was wrong and asked again. A card that is the only legal one is not asked for.
-
-    Args:
-        model: its name at the endpoint.
-        base_url: of the endpoint; a key is taken from the environment variable ``OPENAI_API_KEY``.
-        threads: how many questions wait for answers at the same time.
-        seconds: the time limit of a call.
-        retries: how often a call is made again that brought no answer.
-        asks: how many answers it has to name a legal card.
-        temperature, answer_tokens: of its answers; by default the endpoint's.
-        example: whether an answered question comes before each.
-        schema: how the endpoint is asked for JSON that holds one of the legal answers, as OpenAI (``"json_schema"``) or
-            as llama-cpp-python has it (``"json_object"``); by default it is not.
-        calls, tokens: the most that may be spent, counted over the whole file.
-        file: where every exchange is kept, by default ``runs/llm/MODEL.jsonl``; what is answered there is not asked
-            again.
 
     Attributes:
         faults: answers that could not be used: ``"illegal"``, ``"cut"`` off before their end; and calls that brought
@@ -108,34 +92,22 @@ class LLMAgent:
 
     powers = Powers(mixes="unknown", copyable=False, counts_faults=True)
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        base_url: str = OPENAI,
-        threads: int = 8,
-        seconds: float = 120.0,
-        retries: int = 5,
-        asks: int = 3,
-        temperature: float | None = None,
-        answer_tokens: int | None = None,
-        example: bool = False,
-        schema: Schema = "no",
-        calls: int | None = None,
-        tokens: int | None = None,
-        file: Path | None = None,
-    ) -> None:
-        if asks < 1:
-            raise ValueError(f"asks={asks} is not allowed, give at least 1")
-        kept = FOLDER / (re.sub(r"[^\w.-]+", "-", model) + ".jsonl") if file is None else file
-        self.name = f"llm:model={model}"
+    asks: int = 3
+    """How many answers the model has to name a legal card."""
+    example: bool = False
+    """Whether an answered question comes before each."""
+    schema: Schema = "no"
+    """How the endpoint is asked for JSON that holds one of the legal answers, as OpenAI (``"json_schema"``) or as
+    llama-cpp-python has it (``"json_object"``); by default it is not."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.asks < 1:
+            raise ValueError(f"asks={self.asks} is not allowed, give at least 1")
+        self.name = f"llm:model={self.model}"
         self.faults: Counter[str] = Counter()
         self.first_answers: Counter[str] = Counter()
-        self._asks, self._example, self._schema = asks, example, schema
-        self._endpoint = Endpoint(
-            Calls(model, base_url, temperature, answer_tokens, threads, seconds, retries, calls, tokens, kept),
-            self.faults,
-        )
+        self._endpoint = Endpoint(self, self.faults)
         self._found: dict[str, tuple[int, ...] | UnansweredError] = {}  # by the words of the position
 
     def act(self, views: PlayerViews) -> np.ndarray:
@@ -178,10 +150,10 @@ class LLMAgent:
 
     async def _answer(self, ask: Asker, view: Decision) -> tuple[int, ...]:
         """Asks until the answer names legal cards."""
-        in_json, form = self._schema != "no", _form(view, self._schema)
-        messages = question(view, self._example, in_json)
+        in_json, form = self.schema != "no", _form(view, self.schema)
+        messages = question(view, self.example, in_json)
         self.first_answers["asked"] += 1
-        for number in range(self._asks):
+        for number in range(self.asks):
             exchange = await ask(messages, form)
             answer, kind, fault = exchange.answer or "", "illegal", ""
             try:
@@ -201,5 +173,5 @@ class LLMAgent:
             )
         where = f"in game {view.game_id}, decision {view.decision}"
         raise UnansweredError(
-            f"agent {self.name!r} named no legal card in {self._asks} answers {where} ({fault})", view.game_id
+            f"agent {self.name!r} named no legal card in {self.asks} answers {where} ({fault})", view.game_id
         )

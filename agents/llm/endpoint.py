@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import os
+import re
 import ssl
 import time
 from collections import Counter
@@ -23,6 +24,7 @@ from crib_env.text.answer import LONGEST
 KEY = "OPENAI_API_KEY"
 """The environment variable with the key, for endpoints that ask for one."""
 OPENAI = "https://api.openai.com/v1"
+FOLDER = Path("runs/llm")
 Messages = tuple[dict[str, str], ...]
 Asker = Callable[[Messages, dict[str, Any]], Awaitable[Exchange]]
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0  # seconds before a call is made again; the wait doubles
@@ -31,34 +33,34 @@ _SHOWN = 300  # characters of an endpoint's error
 _PART = 4  # characters of the key, in a row, that are not shown
 
 
-@dataclass(frozen=True)
+@dataclass(kw_only=True, eq=False)
 class Calls:
-    """How calls are made.
-
-    Attributes:
-        model, base_url: of the endpoint.
-        temperature: of the model; its own by default.
-        answer_tokens: the most that an answer may have.
-        threads: how many calls wait for answers at the same time.
-        seconds: the time limit of a call.
-        retries: how often a call is made again that brought no answer.
-        calls, tokens: the most that the file may hold; answers under way when the tokens are spent are still taken.
-        file: where exchanges are kept.
+    """How a model is called.
 
     Raises:
         ValueError: a value is not allowed; the message names it.
     """
 
     model: str
-    base_url: str
-    temperature: float | None
-    answer_tokens: int | None
-    threads: int
-    seconds: float
-    retries: int
-    calls: int | None
-    tokens: int | None
-    file: Path
+    """Its name at the endpoint."""
+    base_url: str = OPENAI
+    """Of the endpoint; a key is taken from the environment variable ``OPENAI_API_KEY``."""
+    threads: int = 8
+    """How many calls wait for answers at the same time."""
+    seconds: float = 120.0
+    """The time limit of a call."""
+    retries: int = 5
+    """How often a call is made again that brought no answer."""
+    temperature: float | None = None
+    """Of the answers; by default the endpoint's."""
+    answer_tokens: int | None = None
+    """The most that an answer may have; by default the endpoint's."""
+    calls: int | None = None
+    """The most calls that the file may hold."""
+    tokens: int | None = None
+    """The most tokens that the file may hold; answers under way when they are spent are still taken."""
+    file: Path | None = None
+    """Where every exchange is kept, by default ``runs/llm/MODEL.jsonl``; what is answered there is not asked again."""
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.base_url)
@@ -72,6 +74,11 @@ class Calls:
                 raise ValueError(f"{name}={value} is not allowed, give at least {least}")
         if not 0 < self.seconds < float("inf"):
             raise ValueError(f"seconds={self.seconds} is not allowed, give a number above 0")
+
+    @property
+    def kept(self) -> Path:
+        """The file of the exchanges."""
+        return self.file or FOLDER / (re.sub(r"[^\w.-]+", "-", self.model) + ".jsonl")
 
     def _without_user(self, netloc: str) -> str:
         return self.base_url.replace(netloc, f"…@{netloc.rpartition('@')[2]}") if "@" in netloc else self.base_url
@@ -101,7 +108,7 @@ class Endpoint:
         except ImportError as error:
             raise ValueError(f"agent 'llm' needs httpx ({error}): install crib_env with its extra 'llm'") from None
         self._httpx, self._calls, self._faults = httpx, calls, faults
-        self._kept = kept_in(calls.file.resolve())
+        self._kept = kept_in(calls.kept.resolve())
         self._under_way: dict[str, asyncio.Task[Exchange]] = {}
         self._calling = 0
         self._ssl = ssl.create_default_context()  # takes 20 ms, and a connection is made for each batch
@@ -165,7 +172,7 @@ class Endpoint:
                 if not fault.again or not left:
                     raise ValueError(
                         f"{self._calls.base_url} gives no answer: {said}. Finished answers are kept in "
-                        f"{self._calls.file}, and the same command goes on from there"
+                        f"{self._calls.kept}, and the same command goes on from there"
                     ) from None
                 await asyncio.sleep(min(fault.wait or wait, _LONGEST_WAIT))
                 wait *= 2

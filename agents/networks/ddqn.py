@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,6 @@ from crib_env import PlayerViews
 from crib_env.agents.features.seen import Coding, Inputs, Seen
 from crib_env.agents.networks.feed_forward import PHASES, NetworksByPhase, hidden_layers, in_few_sizes
 from crib_env.agents.networks.sparse import is_sparse
-from crib_env.agents.networks.weights_file import WeightsFile, reading_weights
 from crib_env.observation import N_ACTIONS
 
 # Which network decides: one for everything, or one for each phase.
@@ -53,12 +50,14 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
 
     Args:
         networks: by the names of ``NETWORKS[kind]``, for a kind of ``"one"`` or ``"split"``.
-        about: ``kind``, ``observation``, ``inputs``, ``hidden`` and ``hidden_discard``, see :meth:`new`.
+        about: the arguments of :meth:`new`.
     """
 
-    def __init__(self, networks: dict[str, QNetwork], about: dict[str, Any], name: str = "ddqn") -> None:
+    learner = "ddqn"
+
+    def __init__(self, networks: dict[str, QNetwork], about: dict[str, Any]) -> None:
         self.inputs = Inputs(about["inputs"], about["observation"])
-        super().__init__(networks, about, name, self.inputs.suits)
+        super().__init__(networks, about, self.inputs.suits)
 
     @classmethod
     def new(
@@ -82,32 +81,11 @@ class DDQNAgent(NetworksByPhase[QNetwork]):
             used = len(range(sight.size)[sight.columns(name)])
             widths = hidden_discard if hidden_discard and name == "discard" else hidden
             networks[name] = QNetwork(used, tuple(widths), inputs == "ranks")
-        lists = {"hidden": list(hidden), "hidden_discard": list(hidden_discard)}
-        return cls(networks, {"learner": "ddqn", **about, **lists})
-
-    @classmethod
-    def load(cls, path: str | Path) -> DDQNAgent:
-        """An agent from a weights file.
-
-        Raises:
-            ValueError: the file is missing, damaged or holds other weights; the message names it.
-        """
-        with reading_weights(path, "ddqn") as file:
-            agent = cls.read(file, file.about)
-        agent.name = f"ddqn:{path}"
-        return agent
-
-    @classmethod
-    def read(cls, file: WeightsFile, about: Mapping[str, Any]) -> DDQNAgent:
-        """The networks of a weights file, inside :func:`reading_weights`; ``about`` says what :meth:`new` takes."""
-        agent = cls.new(**{key: value for key, value in about.items() if key != "learner"})
-        file.fill(nn.ModuleDict(agent.networks))
-        return agent
+        return cls(networks, {**about, "hidden": list(hidden), "hidden_discard": list(hidden_discard)})
 
     def rows_of(self, name: str, is_discard: np.ndarray) -> np.ndarray:
         """Which decisions (indices) a network makes, given which are discards, (B,) bool."""
-        makes = np.array([self.network_of(phase) == name for phase in (False, True)])
-        return np.flatnonzero(makes[is_discard.astype(np.int64)])
+        return np.arange(len(is_discard)) if name == "all" else np.flatnonzero(is_discard == (name == "discard"))
 
     @property
     def device(self) -> torch.device:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,10 @@ import torch
 from torch import nn
 
 from crib_env import PlayerViews
+from crib_env.agents.choosing import legal_ranks
 from crib_env.agents.features.seen import Coding, Inputs, Seen
 from crib_env.agents.networks.ddqn import NETWORKS, QNetwork, with_gains
-from crib_env.agents.networks.feed_forward import PHASES
-from crib_env.agents.networks.weights_file import reading_weights, save_tensors
+from crib_env.agents.networks.feed_forward import PHASES, NetworkAgent
 from crib_env.observation import N_ACTIONS
 from crib_env.players.agent import Powers
 
@@ -49,51 +48,32 @@ class RecurrentMemory:
     """
 
     def __init__(self, width: int, lasts: str) -> None:
-        self._lasts = lasts
-        self._places: OrderedDict[int, int] = OrderedDict()  # by player, the one unused for longest first
-        self._last = np.zeros(0, np.int64)  # the last decision of each player
-        self._before = np.zeros((0, 2, width), np.float32)  # the states before that decision, and then after it
-        self._after = np.zeros((0, 2, width), np.float32)
+        self._lasts, self._nothing = lasts, np.zeros((2, width), np.float32)
+        # By player, the one unused for longest first: its last decision, and the states before and after that.
+        self._kept: OrderedDict[int, tuple[int, np.ndarray, np.ndarray]] = OrderedDict()
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._kept)
 
-    def recall(self, views: PlayerViews) -> tuple[np.ndarray, np.ndarray]:
-        """Where the players' states are kept, (B,) int64, and the states before these decisions, (B, 2, width)."""
-        places = self._places_of(players(views))
-        now, last = views.decisions.astype(np.int64), self._last[places]
-        before = np.where((now == last)[:, None, None], self._before[places], self._after[places])
-        is_over = now < last
-        if self._lasts == "deal":
-            is_over |= now // _DECISIONS_OF_A_DEAL > last // _DECISIONS_OF_A_DEAL
-        before[is_over] = 0.0
-        self._last[places], self._before[places] = now, before
-        return places, before
+    def recall(self, views: PlayerViews) -> np.ndarray:
+        """The states before these decisions, (B, 2, width)."""
+        return np.stack([self._before(*one) for one in zip(players(views).tolist(), views.decisions.tolist())])
 
-    def keep(self, places: np.ndarray, states: np.ndarray) -> None:
-        """Keeps the states (B, 2, width) after the decisions for which :meth:`recall` gave these places."""
-        self._after[places] = states
+    def _before(self, player: int, now: int) -> np.ndarray:
+        last, before, after = self._kept.get(player, (-1, self._nothing, self._nothing))
+        if now == last:
+            return before
+        is_another_deal = now // _DECISIONS_OF_A_DEAL > last // _DECISIONS_OF_A_DEAL
+        return self._nothing if now < last or (self._lasts == "deal" and is_another_deal) else after
 
-    def _places_of(self, keys: np.ndarray) -> np.ndarray:
-        known, wanted = self._places, keys.tolist()
-        for key in wanted:
-            if key in known:
-                known.move_to_end(key)
-        for key in wanted:
-            if key not in known:
-                is_full = len(known) >= max(_MOST_PLAYERS, len(wanted))
-                place = known.popitem(last=False)[1] if is_full else len(known)
-                known[key] = self._cleared(place)
-        return np.array([known[key] for key in wanted], np.int64)
-
-    def _cleared(self, place: int) -> int:
-        if place >= len(self._last):
-            more = max(1024, len(self._last))
-            self._last = np.concatenate([self._last, np.zeros(more, np.int64)])
-            nothing = np.zeros((more, *self._before.shape[1:]), np.float32)
-            self._before, self._after = (np.concatenate([a, nothing]) for a in (self._before, self._after))
-        self._last[place], self._after[place] = -1, 0.0
-        return place
+    def keep(self, views: PlayerViews, before: np.ndarray, after: np.ndarray) -> None:
+        """Keeps the states (B, 2, width) before and after these decisions."""
+        states = np.stack([before, after], axis=1)
+        for player, now, both in zip(players(views).tolist(), views.decisions.tolist(), states):
+            self._kept[player] = now, *both.copy()  # of the batch nothing else is kept
+            self._kept.move_to_end(player)
+        while len(self._kept) > max(_MOST_PLAYERS, len(views)):
+            self._kept.popitem(last=False)
 
 
 class RecurrentQNetwork(nn.Module):
@@ -136,7 +116,7 @@ class RecurrentQNetwork(nn.Module):
         return values
 
 
-class DRQNAgent:
+class DRQNAgent(NetworkAgent):
     """Plays the card with the highest Q-value, given all that it has seen in this game, or in this deal.
 
     Args:
@@ -144,9 +124,11 @@ class DRQNAgent:
         about: the arguments of :meth:`new`.
     """
 
-    def __init__(self, network: RecurrentQNetwork, about: dict[str, Any], name: str = "drqn") -> None:
-        self.network, self.about, self.name = network, about, name
-        self.inputs = Inputs(about["inputs"], about["observation"])
+    learner = "drqn"
+
+    def __init__(self, network: RecurrentQNetwork, about: dict[str, Any]) -> None:
+        self.network, self.inputs = network, Inputs(about["inputs"], about["observation"])
+        super().__init__(network, about, self.inputs.suits)
         self.powers = Powers(remembers=True, suits=self.inputs.suits)
         self._memory = RecurrentMemory(about["memory"], about["lasts"])
 
@@ -176,23 +158,6 @@ class DRQNAgent:
         network = RecurrentQNetwork(width, memory, tuple(hidden), networks, direct, inputs == "ranks")
         return cls(network, {**about, "hidden": list(hidden)})
 
-    @classmethod
-    def load(cls, path: str | Path) -> DRQNAgent:
-        """An agent from a weights file.
-
-        Raises:
-            ValueError: the file is missing, damaged or holds other weights; the message names it.
-        """
-        with reading_weights(path, "drqn") as file:
-            agent = cls.new(**{key: value for key, value in file.about.items() if key != "learner"})
-            file.fill(agent.network)
-        agent.name = f"drqn:{path}"
-        return agent
-
-    def save(self, path: Path) -> None:
-        """Writes the weights, whole or not at all."""
-        save_tensors(path, self.network.state_dict(), {"learner": "drqn", **self.about})
-
     @torch.inference_mode()
     def choose(self, seen: Seen, discards: np.ndarray, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The best cards (B,), and what is remembered after these decisions, (B, 2, memory) float32.
@@ -210,16 +175,16 @@ class DRQNAgent:
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
         discards = views.is_discard
-        places, states = self._memory.recall(views)
+        states = self._memory.recall(views)
+        remembered = states.copy()
         cards = views.action_mask.argmax(axis=1)
         asked = np.arange(len(views))
         if self.about["skip_forced"]:
-            legal_ranks = views.action_mask.reshape(-1, 4, 13).any(axis=1).sum(axis=1)
-            asked = np.flatnonzero(discards | (legal_ranks > 1))
+            asked = np.flatnonzero(discards | (legal_ranks(views).sum(axis=1) > 1))
         if len(asked):
             seen, asks, before = self.inputs.of_views(views[asked]), discards[asked], states[asked]
             first, back = _distinct(seen.inputs, seen.gains, asks, before)  # many games of a best response began alike
             best, after = self.choose(seen.at(first), asks[first], before[first])
             cards[asked], states[asked] = best[back], after[back]
-        self._memory.keep(places, states)
+        self._memory.keep(views, remembered, states)
         return cards

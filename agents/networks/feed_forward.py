@@ -1,17 +1,20 @@
-"""Feed-forward networks: hidden layers, networks of values, and agents with one network or one for each phase."""
+"""Hidden layers, networks of values, and agents of networks."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import torch
 from torch import nn
 
-from crib_env.agents.networks.weights_file import save_tensors
+from crib_env.agents.networks.weights_file import WeightsFile, reading_weights, save_tensors
 from crib_env.players.agent import Powers, Suits
+
+A = TypeVar("A", bound="NetworkAgent")
+Network = TypeVar("Network", bound=nn.Module)
 
 
 def hidden_layers(
@@ -53,32 +56,64 @@ def in_few_sizes(network: nn.Module, inputs: torch.Tensor) -> torch.Tensor:
 
 
 PHASES = ("discard", "play")
-Network = TypeVar("Network", bound=nn.Module)
 
 
-class NetworksByPhase(Generic[Network]):
-    """Networks under the name ``all``, or under the names ``discard`` and ``play``.
+class NetworkAgent:
+    """An agent of networks. A weights file holds it, with the arguments of its ``new``.
 
     Args:
-        networks: by name.
-        about: the learner, and the settings that a weights file holds.
+        module: all weights.
+        about: the arguments of ``new``, as JSON.
         suits: what its choice of a rank depends on (:class:`crib_env.Powers`).
     """
 
-    def __init__(self, networks: dict[str, Network], about: dict[str, Any], name: str, suits: Suits) -> None:
-        self.networks, self.about, self.name, self.powers = networks, about, name, Powers(suits=suits)
+    learner: ClassVar[str]
+
+    def __init__(self, module: nn.Module, about: dict[str, Any], suits: Suits) -> None:
+        self.module, self.about, self.name = module, about, self.learner
+        self.powers = Powers(suits=suits)
+
+    @classmethod
+    def new(cls, *about: Any, **named: Any) -> Any:
+        """An agent with random weights, from torch's generator."""
+        raise NotImplementedError
+
+    @classmethod
+    def load(cls: type[A], path: str | Path) -> A:
+        """An agent from a weights file.
+
+        Raises:
+            ValueError: the file is missing, damaged or holds other weights; the message names it.
+        """
+        with reading_weights(path, cls.learner) as file:
+            return cls.read(file, file.about)
+
+    @classmethod
+    def read(cls: type[A], file: WeightsFile, about: Mapping[str, Any]) -> A:
+        """The networks of a weights file, inside :func:`reading_weights`; ``about`` says what :meth:`new` takes."""
+        agent: A = cls.new(**{key: value for key, value in about.items() if key != "learner"})
+        file.fill(agent.module)
+        return agent
 
     def save(self, path: Path) -> None:
         """Writes the weights, whole or not at all."""
-        save_tensors(path, self.state_dict(), self.about)
+        save_tensors(path, self.state_dict(), {"learner": self.learner, **self.about})
 
     def state_dict(self) -> dict[str, torch.Tensor]:
-        """All weights under the names ``network.layer``."""
-        return nn.ModuleDict(self.networks).state_dict()
+        """All weights, by the names of layers."""
+        return self.module.state_dict()
 
     def load_state_dict(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Loads weights from :meth:`state_dict`; missing or extra names are a ``RuntimeError``."""
-        nn.ModuleDict(self.networks).load_state_dict(tensors)
+        self.module.load_state_dict(tensors)
+
+
+class NetworksByPhase(NetworkAgent, Generic[Network]):
+    """Networks under the name ``all``, or under the names ``discard`` and ``play``."""
+
+    def __init__(self, networks: dict[str, Network], about: dict[str, Any], suits: Suits) -> None:
+        super().__init__(nn.ModuleDict(networks), about, suits)
+        self.networks = networks
 
     def network_of(self, is_discard: bool) -> str:
         """The name of the network for a phase."""

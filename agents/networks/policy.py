@@ -38,6 +38,7 @@ class PolicyAgent:
 
     learner: ClassVar[str]
     own_way: ClassVar[Plays] = "sample"
+    is_sparse: ClassVar[bool] = False
 
     def __init__(
         self, networks: DDQNAgent, plays: Plays | None = None, seed: int = 0, temperature: float = 1.0
@@ -46,6 +47,9 @@ class PolicyAgent:
         self.plays: Plays = self.own_way if plays is None else plays
         self.powers = Powers(mixes="known", suits=networks.powers.suits)
         self._seed = streams(seed, 1)[0]
+        if self.is_sparse:
+            for network in networks.networks.values():
+                make_sparse(network.body)
 
     @classmethod
     def load(cls: type[P], path: str | Path, plays: Plays | None = None, seed: int = 0) -> P:
@@ -60,9 +64,7 @@ class PolicyAgent:
             if not 0 < temperature < np.inf:
                 raise ValueError(f"temperature {temperature}")
             networks = DDQNAgent.read(file, about)
-        agent = cls(networks, plays, seed, temperature)
-        agent.name = f"{cls.learner}:{path}"
-        return agent
+        return cls(networks, plays, seed, temperature)
 
     def save(self, path: Path) -> None:
         """Writes the weights, whole or not at all."""
@@ -108,12 +110,7 @@ class PolicyAgent:
 class SparsePolicyAgent(PolicyAgent):
     """A policy whose first layers are sparse."""
 
-    def __init__(
-        self, networks: DDQNAgent, plays: Plays | None = None, seed: int = 0, temperature: float = 1.0
-    ) -> None:
-        super().__init__(networks, plays, seed, temperature)
-        for network in networks.networks.values():
-            make_sparse(network.body)
+    is_sparse = True
 
 
 class NFSPAgent(SparsePolicyAgent):

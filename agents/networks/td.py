@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from crib_env.agents.features.after_states import (
     play_inputs,
 )
 from crib_env.agents.networks.feed_forward import PHASES, NetworksByPhase, ValueNetwork, in_few_sizes
-from crib_env.agents.networks.weights_file import reading_weights
 from crib_env.kernels import kernel
 from crib_env.observation import N_BITS
 
@@ -48,11 +46,13 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
 
     Args:
         networks: ``all``, or ``discard`` and ``play``.
-        about: ``inputs`` (``"bits"`` or ``"features"``) and ``hidden`` (of the networks).
+        about: the arguments of :meth:`new`.
     """
 
-    def __init__(self, networks: dict[str, ValueNetwork], about: dict[str, Any], name: str = "td") -> None:
-        super().__init__(networks, about, name, "all" if about["inputs"] == "bits" else "unseen")
+    learner = "td"
+
+    def __init__(self, networks: dict[str, ValueNetwork], about: dict[str, Any]) -> None:
+        super().__init__(networks, about, "all" if about["inputs"] == "bits" else "unseen")
 
     @classmethod
     def new(cls, inputs: str, hidden: tuple[int, ...], hidden_discard: tuple[int, ...] = ()) -> TDAgent:
@@ -70,21 +70,7 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
         else:
             shapes = (N_DISCARD_INPUTS, hidden_discard or hidden), (N_PLAY_INPUTS, hidden)
             networks = {phase: ValueNetwork(*shape, nn.ReLU) for phase, shape in zip(PHASES, shapes)}
-        lists = {"hidden": list(hidden), "hidden_discard": list(hidden_discard)}
-        return cls(networks, {"learner": "td", "inputs": inputs, **lists})
-
-    @classmethod
-    def load(cls, path: str | Path) -> TDAgent:
-        """An agent from a weights file.
-
-        Raises:
-            ValueError: the file is missing, damaged or holds other weights; the message names it.
-        """
-        with reading_weights(path, "td") as file:
-            agent = cls.new(file.about["inputs"], tuple(file.about["hidden"]), tuple(file.about["hidden_discard"]))
-            file.fill(nn.ModuleDict(agent.networks))
-        agent.name = f"td:{path}"
-        return agent
+        return cls(networks, {"inputs": inputs, "hidden": list(hidden), "hidden_discard": list(hidden_discard)})
 
     def values(self, states: np.ndarray, is_discard: bool) -> torch.Tensor:
         """Values of after-states (M, 209) int8 of one phase, (M,): points from the move on, minus the opponent's.

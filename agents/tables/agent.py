@@ -70,9 +70,7 @@ class TablesAgent:
             if not 0 < temperature < np.inf:
                 raise ValueError(f"temperature {temperature}")
             tables = file.load_weights({"discards": _BY_ROLE, "logits": (N_TABLES, 1 << bits, 1, BUCKET)})
-            agent = cls(tables["logits"], tables["discards"].flatten(), temperature, plays, seed)
-        agent.name = f"{LEARNER}:{path}"
-        return agent
+            return cls(tables["logits"], tables["discards"].flatten(), temperature, plays, seed)
 
     def save(self, path: Path) -> None:
         """Writes the tables, whole or not at all, the logits as 16-bit numbers."""
@@ -120,12 +118,10 @@ def _fill_logits(views, play, out):
     last_bucket, buckets = np.uint64(play.shape[1] - 1), np.empty(N_TABLES, np.int64)
     cards = np.empty(BUCKET, np.int64)
     for b in range(len(out)):
-        hand, legal, n_laid = mask_of(views.hand[b]), np.int64(0), np.int64(0)
+        hand, legal, n_laid = mask_of(views.hand[b]), np.int64(0), np.int64(views.n_laid[b])
         for card in range(N_ACTIONS):
             if views.action_mask[b, card]:
                 legal |= bit(card)
-        while n_laid < 8 and views.laid[b, n_laid] >= 0:
-            n_laid += 1
         theirs = np.int64(views.opponent_cards[b])
         pile = Pile(n_laid, np.int64(views.pile_start[b]), np.int64(views.count[b]), theirs)
         fill_buckets(ranks_held(hand), views.laid[b], views.laid_by[b], 0, pile, last_bucket, buckets)

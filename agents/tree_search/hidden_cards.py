@@ -37,13 +37,11 @@ def _write_known(games, views):
         g, discards, laid, laid_by = games[b], views.discards[b], views.laid[b], views.laid_by[b]
         g["hand"][0], g["discards"][0] = mask_of(views.hand[b]), mask_of(discards)
         kept = np.zeros(2, np.int64)
-        for k in range(8):
-            g["laid"][k], g["laid_by"][k] = laid[k], laid_by[k]
-            if laid[k] >= 0:
-                g["n_laid"] += 1
-                kept[laid_by[k]] |= bit(laid[k])
-                if k >= views.pile_start[b]:
-                    g["ranks"] |= bit(laid[k] % 13)
+        g["laid"][:], g["laid_by"][:], g["n_laid"] = laid, laid_by, views.n_laid[b]
+        for k in range(views.n_laid[b]):
+            kept[laid_by[k]] |= bit(laid[k])
+            if k >= views.pile_start[b]:
+                g["ranks"] |= bit(laid[k] % 13)
         g["phase"], g["episode"] = DISCARD, DEAL_EPISODE
         if views.hand[b, 4] < 0:
             g["phase"] = PLAY

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.agents.belief.opponent_hands import MOST_HANDS
+from crib_env.agents.choosing import word_of
 from crib_env.agents.tree_search.hidden_cards import draw_hidden, unseen_cards, weigh_hands
 from crib_env.cards import ACES
 from crib_env.engine import (
@@ -29,19 +30,15 @@ from crib_env.engine import (
     PLAY,
     PLAY_EPISODE,
     PONE,
-    WIN,
     act,
     legal_cards,
     start_play,
-    starter,
 )
 from crib_env.exact.discard_means import crib_total, hand_total
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
 from crib_env.hands import ranks_in
 from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mix, popcount
-from crib_env.players.policies import native_card
-from crib_env.scoring import show_points
-from crib_env.tables.deal_chances import chance_after_deal, chance_with_crib
+from crib_env.players.policies import random_choice
 from crib_env.tables.outlook import show_value
 
 NODE = np.dtype(
@@ -55,13 +52,8 @@ NODE = np.dtype(
     align=True,
 )
 _DEPTH = 16  # more than the longest path: two discards and eight cards laid
-_ROOT, _WORLD, _GAME = range(
-    3
-)  # records of a search: what is known, that with sampled hidden cards, and the game being played out
-_POINTS_A_GAME = 50.0  # a point is worth about two percent of a game: puts rewards of both kinds on one scale
-_SHOWS = 500  # samples for a mean probability of winning
-_MOST_PLAY = 64  # above the points of heels and any play
-MOST_NODES = 1 << 18  # nodes of a tree whose search is limited by time
+# Records of a search: what is known, that with sampled hidden cards, and the game being played out.
+_ROOT, _WORLD, _GAME = range(3)
 _STATE = np.dtype([("word", "u8"), ("unseen", "i8"), ("n_hands", "i8"), ("n_nodes", "i8")])
 
 
@@ -72,8 +64,6 @@ class Settings(NamedTuple):
     """Iterations over all trees."""
     exploration: float
     """k of the selection formula."""
-    rollout: int
-    """The native policy that plays a deal to its end."""
     trees: int
     """How many trees with one world each; 0 is one tree with a new world for each iteration."""
     mean_show: bool
@@ -82,8 +72,6 @@ class Settings(NamedTuple):
     """(2 or 0, 1820), see :func:`crib_env.agents.tree_search.hidden_cards.weigh_hands`."""
     crib_shift: np.ndarray
     """(2, 13, 13) what a crib is worth beyond its exact mean against random discards, by role and ranks discarded."""
-    win: np.ndarray
-    """(121, 121) chance of the dealer to win, by dealer's and pone's score, or (0, 0): then points are rewards."""
 
 
 class Work(NamedTuple):
@@ -103,10 +91,6 @@ class Work(NamedTuple):
     """(3640,)"""
     show_value: np.ndarray
     """(15,) mean points, by own discard"""
-    shows: np.ndarray
-    """(15, 500, 3) int64 points of the own hand, the other and the crib, drawn; by own discard, or the first alone"""
-    chances: np.ndarray
-    """(15, 64, 64) chances to win after such shows, by points made and given in the play; NaN if not yet computed"""
     votes: np.ndarray
     """(15,) int64, visits of the root's moves over all trees"""
 
@@ -121,8 +105,6 @@ def new_work(n_nodes: int) -> Work:
         np.zeros(MOST_HANDS, np.int64),
         np.zeros(MOST_HANDS),
         np.zeros(N_DISCARDS),
-        np.zeros((N_DISCARDS, _SHOWS, 3), np.int64),
-        np.zeros((N_DISCARDS, _MOST_PLAY, _MOST_PLAY)),
         np.zeros(N_DISCARDS, np.int64),
     )
 
@@ -195,36 +177,12 @@ def select(nodes, v, moves, sign, exploration):
 
 
 @kernel
-def chance_after_play(work, settings, discard, own, other):
-    """The searcher's win probability from the scores after the play, over the shows sampled for a discard.
-
-    Computed on first use.
-    """
-    root, win = work.games[_ROOT], settings.win
-    deals = root["turn"] == root["dealer"]
-    if own >= WIN or other >= WIN:
-        return chance_after_deal(own, other, deals, win)
-    made, given = own - root["scores"][root["turn"]], other - root["scores"][1 - root["turn"]]
-    if np.isnan(work.chances[discard, made, given]):
-        total = 0.0
-        for k in range(_SHOWS):
-            hand, others_hand, crib = work.shows[discard, k]
-            total += chance_with_crib(own + hand, other + others_hand, crib, deals, win)
-        work.chances[discard, made, given] = total / _SHOWS
-    return work.chances[discard, made, given]
-
-
-@kernel
-def value(work, settings, g, discard):
-    """The searcher's value of a finished deal, in points, after its own ``discard`` (0 in the play)."""
+def value(work, g, discard):
+    """The searcher's net points in a finished deal, after its own ``discard`` (0 in the play)."""
     root = work.games[_ROOT]
-    searcher = root["turn"]
-    own, other = np.int64(g["scores"][searcher]), np.int64(g["scores"][1 - searcher])
-    if len(settings.win) == 0 or root["episode"] == PEGGING_EPISODE:  # after which there is nothing to win
-        return own - root["scores"][searcher] - (other - root["scores"][1 - searcher]) + work.show_value[discard]
-    if settings.mean_show:
-        return _POINTS_A_GAME * chance_after_play(work, settings, discard, own, other)
-    return _POINTS_A_GAME * chance_after_deal(own, other, g["dealer"] == searcher, settings.win)
+    searcher, before, after = root["turn"], root["scores"], g["scores"]
+    made, given = after[searcher] - before[searcher], after[1 - searcher] - before[1 - searcher]
+    return made - given + work.show_value[discard]
 
 
 @kernel
@@ -256,8 +214,8 @@ def walk(work, settings):
     state["word"] += GOLDEN
     g["policy_stream"] = mix(state["word"])
     while g["phase"] != OVER:
-        act(g, native_card(g, settings.rollout))
-    reward = value(work, settings, g, discard)
+        act(g, random_choice(g))
+    reward = value(work, g, discard)
     for k in range(depth + 1):
         nodes[path[k]]["visits"] += 1
         nodes[path[k]]["reward"] += reward
@@ -294,26 +252,6 @@ def fill_exact_shows(g, crib_shift, values):
 
 
 @kernel
-def draw_shows(work):
-    """Draws the points in the show of own hand, opponent's hand and crib, for each own discard or for the known one."""
-    for k in range(_SHOWS):
-        draw_world(work)
-        world = work.games[_WORLD]
-        moves = open_moves(world) if world["phase"] == DISCARD else np.int64(1)
-        while moves:
-            move = lowest(moves)
-            moves &= moves - 1
-            work.games[_GAME] = world
-            g = work.games[_GAME]
-            if g["phase"] == DISCARD:
-                make_move(g, move)
-            own, cut = world["turn"], starter(g)
-            work.shows[move, k, 0] = show_points(g["kept"][own], cut, False)
-            work.shows[move, k, 1] = show_points(g["kept"][1 - own], cut, False)
-            work.shows[move, k, 2] = show_points(g["discards"][0] | g["discards"][1], cut, True)
-
-
-@kernel
 def begin_decision(work, settings, root, word):
     """Starts a decision: a GAME record with what the seat to act knows, and the start of a random stream."""
     work.games[_ROOT] = root
@@ -325,10 +263,7 @@ def begin_decision(work, settings, root, word):
     state["n_hands"] = weigh_hands(g, settings.likely, work.hands, work.weights)
     if settings.mean_show and g["episode"] != PEGGING_EPISODE:
         g["episode"] = PLAY_EPISODE  # without the show; its value is added
-        if len(settings.win):
-            work.chances[:] = np.nan
-            draw_shows(work)
-        elif g["phase"] == DISCARD:
+        if g["phase"] == DISCARD:
             fill_exact_shows(g, settings.crib_shift, work.show_value)
 
 
@@ -362,37 +297,24 @@ def search(work, settings, iterations):
 
 
 @kernel
-def end_tree(work):
-    """Adds the visits of the root's moves to the votes."""
-    root = work.nodes[0]
-    for move in range(N_DISCARDS):
-        if (root["tried"] >> move) & 1:
-            work.votes[move] += work.nodes[root["child"][move]]["visits"]
+def choose_all(work, settings, roots, seed, game_ids, decisions, cards):
+    """Fills ``cards`` (B,) for the ``roots`` (B,) GAME: those of the most visited moves (Cowling et al., algorithm 1,
+    line 19), over all trees.
 
-
-@kernel
-def only_card(root):
-    """The card to discard or lay if there is only one move, else -1."""
-    moves = open_moves(root)
-    return np.int64(-1) if moves & (moves - 1) else card_of_move(root, lowest(moves))
-
-
-@kernel
-def chosen_card(work):
-    """The card of the most visited move (Cowling et al., algorithm 1, line 19)."""
-    return card_of_move(work.games[_ROOT], np.argmax(work.votes))
-
-
-@kernel
-def choose_all(work, settings, roots, random_words, cards):
-    """Fills ``cards`` (B,) for the ``roots`` (B,) GAME, by ``settings.iterations``."""
+    Args:
+        seed: uint64, which gives a random stream with a game's id and the number of the decision, both (B,).
+    """
+    n_trees = max(settings.trees, 1)
     for b in range(len(cards)):
-        cards[b] = only_card(roots[b])
-        if cards[b] < 0:
-            begin_decision(work, settings, roots[b], random_words[b])
-            n_trees = max(settings.trees, 1)
-            for _ in range(n_trees):
-                begin_tree(work, settings)
-                search(work, settings, settings.iterations // n_trees)
-                end_tree(work)
-            cards[b] = chosen_card(work)
+        moves, node = open_moves(roots[b]), work.nodes[0]
+        if moves & (moves - 1) == 0:
+            cards[b] = card_of_move(roots[b], lowest(moves))
+            continue
+        begin_decision(work, settings, roots[b], word_of(seed, game_ids[b], decisions[b]))
+        for _ in range(n_trees):
+            begin_tree(work, settings)
+            search(work, settings, settings.iterations // n_trees)
+            for move in range(N_DISCARDS):
+                if (node["tried"] >> move) & 1:
+                    work.votes[move] += work.nodes[node["child"][move]]["visits"]
+        cards[b] = card_of_move(work.games[_ROOT], np.argmax(work.votes))

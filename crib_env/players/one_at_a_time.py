@@ -226,7 +226,7 @@ class OneAtATime:
 def decisions(views: PlayerViews) -> Iterator[Decision]:
     """The decisions of a batch one by one, with cards as plain numbers: what :class:`OneAtATime` gives to a player."""
     for mask, values in zip(views.action_mask, _rows(views, ("kept", "pile_ranks", "said_go"))):
-        starter = values.pop("starter")
+        starter, _ = values.pop("starter"), values.pop("n_laid")
         yield Decision(
             legal=tuple(mask.nonzero()[0].tolist()),
             starter=None if starter < 0 else starter,

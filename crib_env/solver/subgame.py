@@ -21,12 +21,9 @@ from crib_env.solver.public_state import ACTOR, CARDS, COUNT, GOAL, N_FIELDS, PO
 from crib_env.solver.sweeps import (
     BEST_RESPONSE,
     UPDATE_REGRETS,
-    Blend,
-    Blended,
     Game,
     Step,
     Weights,
-    fill_blend,
     fill_rank_values,
     make_workspace,
     walk_down,
@@ -43,16 +40,6 @@ class Stakes(NamedTuple):
     more, too."""
     shows: np.ndarray
     """(2, n) int64 points in the show, by role and hand (:data:`crib_env.hands.HANDS`)."""
-
-
-class Others(NamedTuple):
-    """Players of a fixed policy."""
-
-    policy: np.ndarray
-    """(S,) float32, as :meth:`crib_env.solver.play_game.PlayGame.expected` takes it."""
-    prior: np.ndarray
-    """(n,) float32 the weights of pone's hands, then of the dealer's, on one scale with the solving player's ``prior``:
-    how many of all players are of this kind and hold that hand."""
 
 
 WON = 1.0
@@ -92,22 +79,13 @@ class Subgame:
         self.policy = np.zeros(extent.slots, np.float32)
         self._game = Game(self.tree, endings, HAND_TABLES)
         self._prior = np.concatenate(prior).astype(np.float32)
-        self._extent, self._work = extent, make_workspace(extent)
+        self._work = make_workspace(extent)
 
-    def solve(self, iterations: int, others: tuple[Others, Others] | None = None) -> None:
-        """Fills :attr:`policy` with the average of some iterations (:class:`crib_env.solver.cfr.PlaySolver`).
-
-        Args:
-            others: two kinds of players of a fixed policy, one of whom either player may be; ``None`` for none.
-        """
+    def solve(self, iterations: int) -> None:
+        """Fills :attr:`policy` with the average of some iterations (:class:`crib_env.solver.cfr.PlaySolver`)."""
         self.policy[:] = 0
         regrets = np.zeros_like(self.policy)
-        weights = Weights(regrets, regrets, self.policy)
-        fixed, second = np.zeros(0, np.float32), self._work
-        if others is not None:
-            second = make_workspace(self._extent)
-            fixed = _meet(self._game, others, self._work, second)
-        _iterate(self._game, fixed, weights, self._prior, iterations, self._work, second)
+        _iterate(self._game, Weights(regrets, regrets, self.policy), self._prior, iterations, self._work)
 
     def policy_of(self, role: int, hand: int) -> HandPolicy:
         """What the policy lays with a role's hand (its number at the root)."""
@@ -222,43 +200,14 @@ def _fill_ending(s, number, sizes, root, points, stakes, hands, out):
 
 
 @kernel
-def _meet(game, others, work, second):
-    """The policy of all ``others`` together; ``second`` gets their reach."""
-    n, size, (one, two) = len(game.tree.nodes), len(others[0].prior), others
-    together = np.zeros_like(one.policy)
-    work.reach[:size], second.reach[:size] = one.prior, two.prior
-    walk_down(game, one.policy, 0, n, work)
-    walk_down(game, two.policy, 0, n, second)
-    blend, into = Blend(one.policy, np.float32(0.5), two.policy), Blended(together, (together, together), np.float32(0))
-    for role in range(2):
-        fill_blend(game, blend, (work, second), role, 0, n, into)
-    second.reach[:size] = one.prior + two.prior
-    walk_down(game, together, 0, n, second)
-    return together
-
-
-@kernel
-def _iterate(game, others, weights, prior, iterations, work, second):
-    """Iterations for players with ``prior``, among others of a fixed policy unless it is empty (:func:`_meet`)."""
+def _iterate(game, weights, prior, iterations, work):
     n, size = len(game.tree.nodes), len(prior)
-    met = np.zeros_like(others)
     for t in range(iterations):
         weight, positive, negative = discounted(t, DISCOUNTS)
         for role in range(2):
-            other, added = weights.other, weight
             work.reach[:size] = prior
-            if len(others):
-                walk_down(game, weights.policy, 0, n, work)
-                blend, into = (
-                    Blend(others, np.float32(0.5), weights.policy),
-                    Blended(met, (met[:0], weights.average), weight),
-                )
-                fill_blend(game, blend, (second, work), 1 - role, 0, n, into)
-                work.reach[:size] = prior + second.reach[:size]
-                other, added = met, np.float32(0)
-            walk_down(game, other, 0, n, work)
-            step = Step(role, UPDATE_REGRETS, added, positive, negative)
-            walk_up(game, Weights(weights.policy, other, weights.average), step, 0, n, work)
+            walk_down(game, weights.other, 0, n, work)
+            walk_up(game, weights, Step(role, UPDATE_REGRETS, weight, positive, negative), 0, n, work)
 
 
 class HandPolicy(NamedTuple):

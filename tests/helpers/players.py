@@ -42,9 +42,16 @@ SETTINGS = {
     "uct-determinized": "uct-determinized:iterations=30",
     "strategy-weights": "strategy-weights:random",
 }
-MORE = ["halscrib:adaptive=yes", "ismcts:iterations=30,draw=uniform,show=drawn,reward=win", "best:scores=no"]
+MORE = ["ismcts:iterations=30,draw=uniform,show=drawn", "best:scores=no"]
 ASKS = {"human", "llm"}  # somebody else
 PLAYERS = sorted({*NAMES, *MORE} - ASKS)
+
+
+def remembering(folder):
+    """The text of an agent that remembers, with weights in a folder."""
+    torch.manual_seed(1)
+    NETWORKS["drqn"]().save(folder / "remembering.safetensors")
+    return f"drqn:{folder / 'remembering.safetensors'}"
 
 
 def player(name):

@@ -14,7 +14,6 @@ from crib_env import PlayerViews, discard_statistics
 from crib_env.agents import Agent, make_agent
 from crib_env.agents.baselines import GreedyAgent
 from crib_env.agents.choosing import by_phase, next_discard, six_dealt
-from crib_env.agents.halscrib.play import equilibrium
 from crib_env.agents.heuristic import CARD_VALUES
 from crib_env.agents.strategy_weights import StrategyWeightsAgent
 from crib_env.batch import SOURCES
@@ -361,6 +360,15 @@ def pairs_the_lead(views: PlayerViews, cards: np.ndarray) -> tuple[np.ndarray, n
     lead, hand = views.laid[answers, 0] % 13, views.hand[answers]
     held = ((hand >= 0) & (hand % 13 == lead[:, None])).sum(axis=1)
     return cards[answers] % 13 == lead, (held > 0) & (held < 4)
+
+
+def equilibrium(a: float, b: float, c: float, d: float) -> tuple[float, float]:
+    """How often the first row and the first column are played in equilibrium of the zero-sum game with the pay-offs
+    (a, b), (c, d) to the rows."""
+    if max(min(a, b), min(c, d)) >= min(max(a, c), max(b, d)):  # a saddle point: nobody mixes
+        return float(min(a, b) >= min(c, d)), float(max(a, c) <= max(b, d))
+    mixed = a - b - c + d
+    return (d - c) / mixed, (d - b) / mixed
 
 
 def optimal_share(effort: Effort, payoffs: Sequence[float], column: int) -> Measured:

@@ -1,6 +1,6 @@
 """Halscrib: seven strategies for the discard, three for the play, chosen by the score; pairs are mixed at random.
 
-After Mueller (1987), "Halscrib", sections "Optimal Strategy Selection", "Preliminary Results" and "Further Research".
+After Mueller (1987), "Halscrib", sections "Optimal Strategy Selection" and "Preliminary Results".
 
 Discards. The seven strategies of the paper. The hand is taken over its 46 starters and the crib over all its
 completions, both exactly:
@@ -37,10 +37,6 @@ lead from a pair     80%      65%    50%
 pair the lead        35%      50%    65%
 ==================  ====  =======  =====
 
-``adaptive`` does what the paper proposes as further research. It computes the four entries of the pay-off matrix (own
-pair or not, opponent's pair or not) for the position. The probability starts at their equilibrium. The more the
-opponent has shown in this game, the closer it moves to the best reply to that.
-
 Differences from the paper, and what it leaves open:
 
 * "Sure" is the paper's first strategy. The paper does not say when to use it.
@@ -56,127 +52,59 @@ Differences from the paper, and what it leaves open:
   choice, though not over all leads (``python -m crib_env.evaluate.makers.papers mueller-1987`` measures both). It is
   not said which end of 35–65 % belongs to which situation. Here the safe player pairs least, since the opponent may
   pair again.
-* If the pair does not net most (two fives, say), mixing would only lose points, and the best card is led. An adaptive
-  player mixes whenever it has both choices, by the matrix, in every situation.
+* If the pair does not net most (two fives, say), mixing would only lose points, and the best card is led.
 """
 
 from __future__ import annotations
 
-from math import comb
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from crib_env import PlayerViews, crib_distribution, discard_statistics
-from crib_env.agents.belief.lookahead import N_HANDS, new_levels
-from crib_env.agents.choosing import by_phase, next_discard, six_dealt, uniforms
-from crib_env.agents.halscrib.play import OPTIMAL, RISKY, SAFE, Mixture, fill_mixture
+from crib_env.agents.belief.lookahead import (
+    N_HANDS,
+    decision_of,
+    holds,
+    look_ahead,
+    lowest_of_rank,
+    new_levels,
+    without_rank,
+)
+from crib_env.agents.choosing import by_phase, card_chances, next_discard, six_dealt, uniforms
 from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
 from crib_env.exact.discard_statistics import PLACES
+from crib_env.hands import N_RANKS
 from crib_env.kernels import bit, kernel, lowest, mask_of, streams
 from crib_env.observation import N_ACTIONS
 from crib_env.players.agent import Powers
-from crib_env.scoring import SUIT, add_rank, rank_points
+from crib_env.scoring import COUNT_LIMIT, SUIT, add_rank, card_value, pile_points, rank_points
 
-ANSWERS, LEADS = range(2)  # by the opponent: its answers matter when we lead, its leads when we answer
-# Cards unseen by a pone who is to lead, of which six and the starter are known, or four in the pegging episode; and
-# cards that the dealer then holds.
-_UNSEEN, _HELD = (45, 48), 4
-# The probability that the dealer holds a rank, by either, and by how many of its cards are unseen.
-_HOLDS = np.array([[1 - comb(n - left, _HELD) / comb(n, _HELD) for left in range(5)] for n in _UNSEEN])
-
-_RECORD = np.dtype(
-    [
-        ("last_decision", "i8"),
-        # Pairs and occasions, by ANSWERS and LEADS: in earlier deals of the game, and in the current one.
-        ("earlier", "f8", (2, 2)),
-        ("present", "f8", (2, 2)),
-    ]
-)
-
-
-@kernel
-def _observe(records, rows, discarding, views, seen):
-    for b in range(len(rows)):
-        record = records[rows[b]]
-        earlier, present = record["earlier"], record["present"]
-        another_game = views.decisions[b] < record["last_decision"]  # with the same id
-        record["last_decision"] = views.decisions[b]
-        for what in range(2):
-            for k in range(2):
-                if another_game:
-                    earlier[what, k] = present[what, k] = 0.0
-                if discarding[b]:  # the last deal is complete
-                    earlier[what, k] += present[what, k]
-                    present[what, k] = 0.0
-        if not discarding[b]:
-            hand, discards, starter = views.hand[b], views.discards[b], views.starter[b]
-            _observe_play(hand, discards, starter, views.laid[b], views.laid_by[b], present)
-        for what in range(2):
-            for k in range(2):
-                seen[b, what, k] = earlier[what, k] + present[what, k]
-
-
-@kernel
-def _observe_play(hand, discards, starter, laid, laid_by, present):
-    """Writes what this deal has shown so far. It starts from zero each time, so nothing is counted twice."""
-    if laid[0] < 0:
-        return
-    led = laid[0] % 13
-    if laid_by[0] == 0:
-        if laid[1] >= 0:
-            left = 4 - (starter >= 0 and starter % 13 == led)
-            for card in hand:
-                left -= card >= 0 and card % 13 == led
-            for card in discards:
-                left -= card >= 0 and card % 13 == led
-            for k in range(8):
-                left -= laid[k] >= 0 and laid_by[k] == 0 and laid[k] % 13 == led
-            present[ANSWERS, 0] = laid[1] % 13 == led
-            present[ANSWERS, 1] = _HOLDS[1 if starter < 0 else 0, left]
-    else:
-        again, others = 0, 0
-        for k in range(1, 8):
-            if laid[k] >= 0 and laid_by[k] == 1:
-                others += 1
-                again += laid[k] % 13 == led
-        present[LEADS, 0] = min(again, 1)
-        present[LEADS, 1] = others / 3  # the part of the other three cards that has been seen
-
-
-class Memory:
-    """How often the opponent of each game has paired, and how often it could have.
-
-    An answered lead counts as an occasion with the probability that the opponent held its rank. A lead of the
-    opponent counts as an occasion by the share of its other three cards that has been laid. If a game's id returns
-    with an earlier decision, it is a new game, and the record starts again.
-    """
-
-    def __init__(self) -> None:
-        self._rows: dict[int, int] = {}
-        self._records = np.zeros(0, _RECORD)
-
-    def observe(self, views: PlayerViews) -> np.ndarray:
-        """Updates the record with the views.
-
-        Returns:
-            (B, 2, 2) float64: by ``ANSWERS`` (how leads were answered) and ``LEADS`` (how the opponent led), pairs and
-            occasions.
-        """
-        rows = np.array([self._rows.setdefault(game, len(self._rows)) for game in views.game_ids.tolist()], np.int64)
-        if len(self._rows) > len(self._records):
-            more = np.zeros(max(len(self._rows), 2 * len(self._records)), _RECORD)
-            more[: len(self._records)] = self._records
-            self._records = more
-        seen = np.empty((len(views), 2, 2))
-        _observe(self._records, rows, views.is_discard, views.arrays, seen)
-        return seen
-
-
-SURE = 3  # beside SAFE, OPTIMAL and RISKY
+SAFE, OPTIMAL, RISKY = np.arange(3)
+SURE = 3
 MARGIN = 15
 # Points that an average player makes in a deal, as pone and as dealer, and how many of them in the play.
 PER_DEAL, FROM_PLAY = np.array([10.2, 16.2]), np.array([2.1, 3.4])
+LEADS_PAIR = np.array([0.80, 0.65, 0.50])  # by situation: how often to lead from a pair when that is best
+ANSWERS_PAIR = np.array([0.35, 0.50, 0.65])  # and how often to pair the lead when that is best
+_DEPTH = np.int64(3)  # a card, the answer, and the answer to that
+_FAR = np.int64(1_000)
+
+
+class Measures(NamedTuple):
+    """The three measures of a card, by rank (13,)."""
+
+    expected: np.ndarray  # float64, net points
+    highest: np.ndarray  # int64, the highest net that any hand of the opponent allows
+    reply: np.ndarray  # int64, the most that the opponent's next card can make
+
+
+class Mixture(NamedTuple):
+    """What is laid in B decisions: ``card`` with probability ``often``, else ``other``."""
+
+    card: np.ndarray  # (B,) int64
+    other: np.ndarray  # (B,) int64, the same where nothing is mixed
+    often: np.ndarray  # (B,) float64
 
 
 def play_situations(scores: np.ndarray) -> np.ndarray:
@@ -254,41 +182,120 @@ def discard_values(six: np.ndarray, is_dealer: np.ndarray) -> tuple[np.ndarray, 
     return np.stack([safe, optimal, risky, four]), ties, hand["hand_mean"]
 
 
+@kernel
+def _highest_reply(pile, rank, unseen, least):
+    """The most points that any card the opponent may hold makes in answer to a rank laid now."""
+    ranks, start, n = pile.ranks, pile.start, pile.n
+    ranks[n] = rank
+    count, most = pile.count + card_value(rank), np.int64(0)
+    for reply in range(13):
+        value = card_value(reply)
+        if count + value <= COUNT_LIMIT and value >= least and holds(unseen, reply):
+            ranks[n + 1] = reply
+            most = max(most, pile_points(ranks, start, n + 2, count + value))
+    return most
+
+
+@kernel
+def _better(situation, measures, rank, other):
+    """Whether a rank is better than another in a situation."""
+    expected, highest, reply = measures
+    if situation == SAFE and reply[rank] != reply[other]:
+        return reply[rank] < reply[other]
+    if situation == RISKY and highest[rank] != highest[other]:
+        return highest[rank] > highest[other]
+    return expected[rank] > expected[other]
+
+
+@kernel
+def _best_of(situation, choices, measures):
+    """The best rank of the choices (a packed hand) in a situation; ties go to the lowest."""
+    best = lowest(choices) >> 2
+    choices = without_rank(choices, best)
+    while choices:
+        rank = lowest(choices) >> 2
+        choices = without_rank(choices, rank)
+        if _better(situation, measures, rank, best):
+            best = rank
+    return best
+
+
+@kernel
+def _measure(decision, levels, weights, measures):
+    """Fills the three measures of each card that may be laid; ``weights`` are the ways to draw the opponent's hands."""
+    expected, highest, reply = measures
+    choices, net, n_hands = decision.choices, levels[0]["net"], decision.n_hands
+    while choices:
+        rank = lowest(choices) >> 2
+        choices = without_rank(choices, rank)
+        look_ahead(decision.pile, decision.own, rank, _DEPTH, n_hands, levels)
+        expected[rank], highest[rank], ways = 0.0, -_FAR, np.int64(0)
+        for k in range(n_hands):
+            expected[rank] += weights[k] * net[k]
+            highest[rank] = max(highest[rank], net[k])
+            ways += weights[k]
+        expected[rank] /= ways
+        reply[rank] = _highest_reply(decision.pile, rank, decision.unseen, decision.least)
+
+
+@kernel
+def _pairs_among(choices, own, ranks, n):
+    """The part of the choices (a packed hand) that leads from a pair, or pairs the lead; none later in the play."""
+    others, rest = choices, choices
+    while rest and n < 2:
+        rank = lowest(rest) >> 2
+        rest = without_rank(rest, rank)
+        if holds(own, rank) > 1 if n == 0 else rank == ranks[0]:
+            others = without_rank(others, rank)
+    return choices & ~others
+
+
+@kernel
+def _fill_mixture(views, situations, levels, weights, out):
+    """Fills a :class:`Mixture` for decisions of the play, in their ``situations`` (B,)."""
+    measures = Measures(np.empty(13), np.empty(13, np.int64), np.empty(13, np.int64))
+    for b in range(len(out.card)):
+        decision, situation = decision_of(views, b, levels, weights), situations[b]
+        choices, n = decision.choices, decision.pile.n
+        best = lowest(choices) >> 2
+        second, often = best, 1.0
+        if decision.n_hands:
+            _measure(decision, levels, weights, measures)
+            pairs = _pairs_among(choices, decision.own, decision.pile.ranks, n)
+            others = choices & ~pairs
+            if pairs and others:
+                pair, other = _best_of(OPTIMAL, pairs, measures), _best_of(OPTIMAL, others, measures)
+                if measures.expected[pair] > measures.expected[other]:
+                    often = LEADS_PAIR[situation] if n == 0 else ANSWERS_PAIR[situation]
+            best = second = _best_of(situation, pairs if often < 1 else choices, measures)
+            if often < 1:
+                second = _best_of(situation, others, measures)
+        mask = views.action_mask[b]
+        out.card[b], out.other[b], out.often[b] = lowest_of_rank(mask, best), lowest_of_rank(mask, second), often
+
+
 class HalscribAgent:
-    """See the module. One object plays one seat of a game: it remembers games by their ids.
+    """See the module.
 
     Args:
         seed: of the mixing; draws depend only on it, the game's id and the decision's number.
-        adaptive: let the mixing frequencies adapt to the opponent.
     """
 
-    def __init__(self, seed: int = 0, adaptive: bool = False) -> None:
-        self.name = "halscrib:adaptive=yes" if adaptive else "halscrib"
-        self.powers = Powers(mixes="known", suits="unseen", remembers=adaptive)
+    name = "halscrib"
+    powers = Powers(mixes="known", suits="unseen")
+
+    def __init__(self, seed: int = 0) -> None:
         self._seed = streams(seed, 1)[0]
-        self._adaptive = adaptive
-        self._memory = Memory()
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
         return by_phase(views, self._discard, self._play)
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.players.agent.MixedAgent`. Those of an adaptive player also depend on what it
-        remembers."""
-        chances, play = np.zeros((len(views), N_ACTIONS)), np.flatnonzero(~views.is_discard)
-        discards = np.flatnonzero(views.is_discard)
-        if len(discards):
-            chances[discards, self._discard(views[discards])] = 1.0
-        if len(play):
-            mixture = self._mixture(views[play])
-            chances[play, mixture.card] = mixture.often
-            chances[play, mixture.other] += 1.0 - mixture.often
-        return chances
+        """See :class:`crib_env.players.agent.MixedAgent`."""
+        return card_chances(views, lambda discards: np.eye(N_ACTIONS)[self._discard(discards)], _rank_chances)
 
     def _discard(self, views: PlayerViews) -> np.ndarray:
-        if self._adaptive:
-            self._memory.observe(views)  # the last deal is complete
         values, ties, means = discard_values(six_dealt(views), views.is_dealer)
         deals, best = np.arange(len(views)), values[OPTIMAL].argmax(axis=1)
         hand = means[deals, best]
@@ -298,12 +305,19 @@ class HalscribAgent:
         return next_discard(views, values[situations, deals], ties[situations, deals])
 
     def _play(self, views: PlayerViews) -> np.ndarray:
-        mixture = self._mixture(views)
+        mixture = _mixture(views)
         return np.where(uniforms(self._seed, views) < mixture.often, mixture.card, mixture.other)
 
-    def _mixture(self, views: PlayerViews) -> Mixture:
-        seen = self._memory.observe(views) if self._adaptive else np.zeros((len(views), 2, 2))
-        mixture = Mixture(np.empty(len(views), np.int64), np.empty(len(views), np.int64), np.empty(len(views)))
-        levels, weights = new_levels(), np.empty(N_HANDS, np.int64)
-        fill_mixture(views.arrays, play_situations(views.scores), self._adaptive, seen, levels, weights, mixture)
-        return mixture
+
+def _rank_chances(views: PlayerViews) -> np.ndarray:
+    mixture, rows = _mixture(views), np.arange(len(views))
+    chances = np.zeros((len(views), N_RANKS))
+    chances[rows, mixture.card % N_RANKS] = mixture.often
+    chances[rows, mixture.other % N_RANKS] += 1.0 - mixture.often
+    return chances
+
+
+def _mixture(views: PlayerViews) -> Mixture:
+    mixture = Mixture(np.empty(len(views), np.int64), np.empty(len(views), np.int64), np.empty(len(views)))
+    _fill_mixture(views.arrays, play_situations(views.scores), new_levels(), np.empty(N_HANDS, np.int64), mixture)
+    return mixture

@@ -1,1 +1,0 @@
-"""``halscrib``: Mueller's player (1987)."""
