@@ -13,7 +13,7 @@ from crib_env.kernels import streams
 from crib_env.ranks import N_INPUTS
 from crib_env.train.clone import seen_in
 from crib_env.train.experience import play_episodes, rewards_of, transitions_of
-from crib_env.train.td.returns import the_bits
+from crib_env.train.td import the_bits
 
 
 def played(n=40, see=the_bits, **options):

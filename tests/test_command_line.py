@@ -13,11 +13,11 @@ from crib_env.agents.registry import NAMES as AGENTS
 from crib_env.evaluate.__main__ import COMMANDS, names, names_under
 from crib_env.evaluate.__main__ import main as evaluate
 from crib_env.evaluate.command_line import choose
+from crib_env.train import td
 from crib_env.train.__main__ import Start, crib_env, main, read_command
 from crib_env.train.loop.contracts import presets_of
 from crib_env.train.ppo import learner as ppo
 from crib_env.train.registry import LEARNERS, learner_named
-from crib_env.train.td import learner as td
 from tests.helpers.command_here import run_here
 from tests.helpers.refusals import refused
 

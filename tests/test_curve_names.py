@@ -6,11 +6,10 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from crib_env.evaluate.runs.learning_curves import read_scalars
-from crib_env.train import ddqn, drqn, escher, mmd, nfsp, rnad
+from crib_env.train import ddqn, drqn, escher, mmd, nfsp, rnad, td
 from crib_env.train.discard_game import learner as discard_game
 from crib_env.train.mmd_tables import learner as mmd_tables
 from crib_env.train.ppo import learner as ppo
-from crib_env.train.td import learner as td
 from tests.helpers import small_ppo, small_settings
 from tests.helpers.learner_runs import finished_run
 

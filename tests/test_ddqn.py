@@ -25,7 +25,7 @@ from crib_env.train import ddqn
 from crib_env.train.ddqn import DDQN, PRESETS, DoubleDQN, new_agent
 from crib_env.train.experience import Decisions, Memory, Transitions, explore, play_episodes, rewards_of, transitions_of
 from crib_env.train.loop.rounds import Round
-from crib_env.train.td.returns import the_bits
+from crib_env.train.td import the_bits
 from tests.helpers.command_here import run_here
 from tests.helpers.learner_runs import command, new_run
 from tests.helpers.small_settings import DDQN as SMALL

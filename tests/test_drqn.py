@@ -18,11 +18,10 @@ from crib_env.engine import DISCARD
 from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.train import drqn
-from crib_env.train.drqn import DRQN, PRESETS, explore
+from crib_env.train.drqn import DRQN, PRESETS, Sequences, explore, sequences_of
 from crib_env.train.experience import Decisions, play_episodes, rewards_of
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.sequences import Sequences, sequences_of
 from tests.helpers.learner_runs import class_of, new_run, run, stopped_run
 from tests.helpers.small_settings import DRQN as SMALL
 from tests.helpers.small_settings import DRQN_GAMES as GAMES

@@ -13,10 +13,10 @@ from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.job import held
 from crib_env.evaluate.makers.papers.__main__ import papers
 from crib_env.evaluate.matches.league import League
+from crib_env.train import td
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.loop.sweep import Sweep
-from crib_env.train.td import learner as td
 from tests.helpers.learner_runs import ROOT, class_of
 from tests.helpers.refusals import refused
 from tests.helpers.small_settings import TD as SMALL

@@ -28,14 +28,14 @@ from crib_env.tables.shipped import (
     standard_pegging,
     standard_win_table,
 )
+from crib_env.train import td
 from crib_env.train.experience import Memory, Transitions
 from crib_env.train.loop.rounds import Rounds
 from crib_env.train.loop.run import load_settings
 from crib_env.train.loop.run_folder import Position, RunFolder
 from crib_env.train.loop.sweep import _scalars_of
 from crib_env.train.strategy_weights.tournament import Tournament
-from crib_env.train.td import learner as td
-from crib_env.train.td.returns import Returns
+from crib_env.train.td import Returns
 from crib_env.values import MOST_GAMES, typed
 from tests.helpers.files_of_users import HOSTILE, one_of_each_kind
 from tests.helpers.learner_runs import run, stopped_run

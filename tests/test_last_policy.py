@@ -11,8 +11,7 @@ from crib_env.agents.networks.policy import PPOAgent
 from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
-from crib_env.train import ddqn, escher, mmd, nfsp, rnad
-from crib_env.train.td import learner as td
+from crib_env.train import ddqn, escher, mmd, nfsp, rnad, td
 from examples.last_policy import NAMES, last_policy
 from tests.helpers import small_settings
 from tests.helpers.learner_runs import finished_run, name_of

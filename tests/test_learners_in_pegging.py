@@ -18,7 +18,7 @@ from crib_env.train.loop import strength
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.registry import LEARNERS
-from crib_env.train.td.returns import the_bits
+from crib_env.train.td import the_bits
 from tests.helpers.learner_runs import class_of, new_run
 from tests.helpers.pegging_matches import net_points
 from tests.helpers.refusals import refused

@@ -9,10 +9,9 @@ from crib_env.evaluate.runs.learning_curves import read_scalars
 from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
-from crib_env.train import mmd
+from crib_env.train import mmd, td
 from crib_env.train.loop.measured_beside import MeasuredBeside
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.td import learner as td
 from tests.helpers.learner_runs import finished_run, run, stopped_run
 from tests.helpers.refusals import refused
 

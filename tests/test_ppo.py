@@ -25,7 +25,7 @@ from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.ppo import learner as ppo
 from crib_env.train.ppo.learner import PPOLearner
 from crib_env.train.ppo.sb3_vec_env import SettledDeals, SettledVecEnv
-from crib_env.train.td.returns import the_bits
+from crib_env.train.td import the_bits
 from tests.helpers.learner_runs import finished_run, new_run, run, stopped_run
 from tests.helpers.small_ppo import PPO as SMALL
 

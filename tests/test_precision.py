@@ -20,7 +20,7 @@ from crib_env.train.loop.number_format import chosen, precision, processor
 from crib_env.train.loop.run import _is_expected, precision_in_words, run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.registry import LEARNERS
-from crib_env.train.td.learner import TD as TDLearner
+from crib_env.train.td import TD as TDLearner
 from tests.helpers.learner_runs import command, new_run
 from tests.helpers.small_ppo import PPO
 from tests.helpers.small_settings import BEST, DDQN, DISCARD_GAME, DRQN, ESCHER, MMD, NFSP, RNAD, STRATEGY_WEIGHTS, TD

@@ -11,10 +11,10 @@ import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from crib_env.evaluate.ending import reported_errors
+from crib_env.train import td
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.loop.strength import Matches
-from crib_env.train.td import learner as td
 from tests.full_disk import full_disk
 from tests.helpers.learner_runs import class_of, run, stopped_run
 from tests.helpers.refusals import refused

@@ -6,14 +6,13 @@ from typing import get_origin, get_type_hints
 
 import pytest
 
-from crib_env.train import clone, ddqn, drqn, escher, mmd, nfsp, rnad
+from crib_env.train import clone, ddqn, drqn, escher, mmd, nfsp, rnad, td
 from crib_env.train.best import learner as best
 from crib_env.train.discard_game import learner as discard_game
 from crib_env.train.loop.contracts import presets_of
 from crib_env.train.mmd_tables import learner as mmd_tables
 from crib_env.train.ppo import learner as ppo
 from crib_env.train.strategy_weights import learner as strategy_weights
-from crib_env.train.td import learner as td
 from crib_env.values import Range
 from tests.helpers.command_lines import notes_in
 from tests.helpers.learner_runs import class_of, name_of

@@ -19,13 +19,12 @@ from crib_env.engine import DISCARD, EPISODES, GAME, OVER, PLAY
 from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.observation import N_BITS
+from crib_env.train import td
 from crib_env.train.experience import Decisions, play_episodes
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.td import learner as td
-from crib_env.train.td.learner import PRESETS
-from crib_env.train.td.returns import Explorer, Returns, lambda_returns, moves_of, rewards_of_moves, the_bits
-from crib_env.train.td.traces import (
+from crib_env.train.td import PRESETS, Explorer, Returns, lambda_returns, moves_of, rewards_of_moves, the_bits
+from crib_env.train.td_traces import (
     MOVES,
     Traces,
     Weights,
@@ -231,7 +230,7 @@ def gradient(network, state):
 
 
 def a_deal_learned_slowly(agent, episode, seed, rate, td_lambda):
-    """One deal of self-play in the environment's steps, and the rule of ``train/td/traces.py`` by torch's gradients."""
+    """One deal of self-play in the environment's steps, and the rule of ``train/td_traces.py`` by torch's gradients."""
     network, batch = agent.networks["all"], GameBatch(np.array([seed], np.uint64), episode=episode)
     row, last, traces = np.array([0]), [None, None], [None, None]
 

@@ -49,12 +49,11 @@ from crib_env.hands import N_RANKS
 from crib_env.observation import N_ACTIONS
 from crib_env.ranks import N_INPUTS
 from crib_env.train.critic import Critic, CriticSettings
-from crib_env.train.experience import Columns
+from crib_env.train.experience import Columns, Reservoir
 from crib_env.train.loop.contracts import Parts, by_network
 from crib_env.train.loop.learning import Count, Descent, NotNegative, mean_of_steps, split_into_batches
 from crib_env.train.loop.number_format import precision
 from crib_env.train.loop.rounds import Round
-from crib_env.train.reservoir import Reservoir
 from crib_env.train.self_play import Played, new_games, self_play
 from crib_env.values import Positive
 

@@ -214,6 +214,19 @@ class Memory(Generic[C]):
             column[: len(self)] = self._kept(_unpack(found, like)) if self._device != "cpu" else found
 
 
+class Reservoir(Memory[C]):
+    """As many as fit of all rows added, each kept with the same probability (Vitter 1985, algorithm R)."""
+
+    def add_sample(self, new: C, rng: np.random.Generator) -> None:
+        """Adds rows; the k-th ever added is kept with probability capacity / k, and replaces a random one."""
+        capacity = self._capacity
+        number = self._added + np.arange(len(new))  # of rows added before each
+        places = np.where(number < capacity, number, rng.integers(number + 1))
+        stays = places < capacity
+        self._put(new[stays], places[stays])  # if two have the same place, the later one is written last
+        self._added += len(new)
+
+
 def _pack(array: np.ndarray) -> np.ndarray:
     return np.packbits(array.view(np.uint8), axis=-1) if array.dtype == np.int8 else array
 

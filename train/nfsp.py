@@ -32,6 +32,7 @@ from crib_env.train.experience import (
     Decisions,
     Episodes,
     Policy,
+    Reservoir,
     Transitions,
     explore,
     play_episodes,
@@ -42,7 +43,6 @@ from crib_env.train.loop.contracts import Parts, by_network
 from crib_env.train.loop.learning import Count, Descent, NotNegative, mean_of_steps
 from crib_env.train.loop.number_format import precision
 from crib_env.train.loop.rounds import Round
-from crib_env.train.reservoir import Reservoir
 from crib_env.values import Positive, Range, Share
 
 

@@ -53,7 +53,7 @@ LEARNERS: dict[str, Entry] = {
         "strategy_weights.learner:StrategyWeights",
         "Weights for eight discard strategies at every pair of scores (Lang 2018). A minute.",
     ),
-    "td": Entry("td.learner:TD", "TD learning of afterstate values (O'Connor 2000). Two minutes."),
+    "td": Entry("td:TD", "TD learning of afterstate values (O'Connor 2000). Two minutes."),
 }
 _NEEDED = ("Settings", "play_and_learn", "state_dict", "load_state_dict")  # of a class; its objects have an agent too
 

@@ -11,7 +11,7 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents.networks.weights_file import load_tensors
-from crib_env.train import ddqn, drqn, escher, mmd, nfsp, rnad
+from crib_env.train import ddqn, drqn, escher, mmd, nfsp, rnad, td
 from crib_env.train.best import learner as best
 from crib_env.train.discard_game import learner as discard_game
 from crib_env.train.loop.run import run_learner
@@ -19,7 +19,6 @@ from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.mmd_tables import learner as mmd_tables
 from crib_env.train.ppo import learner as ppo
 from crib_env.train.strategy_weights import learner as strategy_weights
-from crib_env.train.td import learner as td
 from tests.helpers import small_ppo, small_settings
 from tests.helpers.learner_runs import class_of, killed_run, name_of
 

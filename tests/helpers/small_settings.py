@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crib_env.train import ddqn, drqn, escher, mmd, nfsp, rnad
+from crib_env.train import ddqn, drqn, escher, mmd, nfsp, rnad, td
 from crib_env.train.best import learner as best
 from crib_env.train.discard_game import learner as discard_game
 from crib_env.train.loop.contracts import presets_of
 from crib_env.train.mmd_tables import learner as mmd_tables
 from crib_env.train.strategy_weights import learner as strategy_weights
-from crib_env.train.td import learner as td
 from tests.helpers.learner_runs import class_of
 
 _FEW = {"episodes": 1_024, "episodes_at_once": 128, "evaluations": 1, "evaluation_games": 20, "final_games": 20}

@@ -45,7 +45,7 @@ from crib_env.train.loop.learning import (
 )
 from crib_env.train.loop.number_format import Precision, precision
 from crib_env.train.loop.rounds import Round
-from crib_env.train.td.traces import learn_from_move, means_of, no_traces, value, weights_of
+from crib_env.train.td_traces import learn_from_move, means_of, no_traces, value, weights_of
 from crib_env.values import Seed
 
 
@@ -103,7 +103,7 @@ PRESETS = {
 
 @kernel
 def _play_and_learn(games, n, weights, trace, rate, tally):
-    """Deals ``n`` hands, keeps the best four of each and learns their points, as ``td.traces.play_and_learn`` does."""
+    """Deals ``n`` hands, keeps the best four of each and learns their points, as ``td_traces.play_and_learn`` does."""
     g = games[0]
     states = np.empty((15, N_ACTIONS), np.int8)
     nodes = np.empty(len(weights.hidden_bias), np.float32)
