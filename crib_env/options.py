@@ -104,7 +104,6 @@ _KINDS: dict[str, Any] = {
     "episode": _one_of[EPISODES],
     "cards": _one_of[CARDS],
     "reward": _one_of[REWARDS],
-    "observation": _one_of[tuple(OBSERVATIONS)],
     "dtype": _one_of[tuple(DTYPES)],
     "mask": _one_of[MASKS],
     "events": bool,
@@ -135,8 +134,9 @@ def check_options(values: Mapping[str, Any]) -> None:
     Raises:
         OptionError: a value is not allowed; the message names it and says what is.
     """
+    observation = {"observation": _one_of[tuple(OBSERVATIONS)]}  # there may be new ones
     try:
-        check_values(values, _KINDS)
+        check_values(values, _KINDS | observation)
     except ValueError as error:
         raise OptionError(str(error)) from None
 

@@ -40,10 +40,12 @@ def shown_by(capsys, call, *arguments):
 
 
 def test_settings_and_start_options_are_read():
-    start, settings, opponent = read("td", "--seeds", "5", "--hidden", "8", "4", "--executor=ray", "--td-lambda", "0.5")
+    start, settings, opponent, device = read(
+        "td", "--seeds", "5", "--hidden", "8", "4", "--executor=ray", "--td-lambda", "0.5"
+    )
     assert start == Start(seeds=5, executor="ray")
     assert settings == td.TDSettings(hidden=(8, 4), td_lambda=0.5)
-    assert opponent is None
+    assert opponent is device is None
     assert read("td", "--folder", "here").start == Start(folder=Path("here"))
     assert read("ppo").settings == ppo.PPOSettings()
 
@@ -59,7 +61,9 @@ def test_a_resumed_run_keeps_its_settings():
         Start(resume=Path("run"), executor="ray"),
         None,
         None,
+        None,
     )
+    assert read("mmd", "--resume", "run", "--device", "cuda").device == "cuda"
     assert read("ddqn", "--opponent", "mine:Player", "--resume", "run").opponent == "mine:Player"
     for given in (["--gamma", "1.0"], ["--seeds", "3"], ["--folder", "there"], ["--preset", "paper"]):
         with refused(given[0]):

@@ -59,7 +59,6 @@ def assert_shown(name, *words):
 
 def test_names_of_agents(name, agent, tmp_path):
     assert_shown(name, "match", agent, "random", "--games", "2", "--record", tmp_path / "games.jsonl")
-    assert_shown(name, "match", agent, "random", "--games", "1")
     assert_shown(name, "league", agent, "random", "--games", "2")
     assert_shown(name, "suite", agent, "--only", "discards", "--share", "0.001")
 

@@ -84,10 +84,10 @@ def levels():
     """Win rates of the levels of the page, what a decision of each loses, and the rating that this is."""
 
     def told(rate):
-        return f"{rate.rate:.1%} ({rate.low:.1%} to {rate.high:.1%})" if rate else ""
+        return f"{rate.value:.1%} ({rate.low:.1%} to {rate.high:.1%})" if rate else ""
 
     def lost(loss):
-        return f"{100 * loss.loss:.2f} ({100 * loss.low:.2f} to {100 * loss.high:.2f})"
+        return f"{100 * loss.value:.2f} ({100 * loss.low:.2f} to {100 * loss.high:.2f})"
 
     titles = ["level", "agent", "against `greedy`", "against `best`", "a decision loses, % points to win", "rating"]
     rows = (
@@ -97,7 +97,7 @@ def levels():
             told(one.against_greedy),
             told(one.against_best),
             lost(one.loss),
-            f"{rating_of_loss(one.loss.loss):,.0f}",
+            f"{rating_of_loss(one.loss.value):,.0f}",
         ]
         for one in LEVELS
     )
