@@ -28,6 +28,7 @@ from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
 from crib_env.tables.lang_strategies import pegging_values
 from crib_env.tables.shipped import standard_pegging
+from crib_env.train.__main__ import train
 from crib_env.train.loop import run as train_run
 from crib_env.train.loop import strength
 from crib_env.train.loop.run_folder import RunFolder
@@ -306,6 +307,13 @@ def test_weights_that_are_no_strategy_are_refused(tmp_path, monkeypatch):
 
 
 # --- runs -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_by_its_command_ends_with_a_summary(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    few = "--episodes 2000 --snapshots 1 --evaluations 0 --final-games 20 --match-games 5 --folder run"
+    train(["strategy-weights", *few.split()])
+    assert json.loads(Path("run/summary.json").read_text())["agent"] == 0
 
 
 def test_a_run_leaves_weights_pictures_and_snapshots(finished):

@@ -102,7 +102,7 @@ class Recording:
         return values
 
     def finish(
-        self, agent: Any, progress: Progress, given: Mapping[str, Any], start: Mapping[str, Any], **about: Any
+        self, agent: Any, progress: Progress, given: Mapping[str, Any], start: Mapping[str, Any], /, **about: Any
     ) -> Any:
         """Measures the finished agent, writes the summary and the picture, and prints both; returns the result.
 
