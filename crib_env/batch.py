@@ -304,7 +304,7 @@ class GameBatch:
 
 
 def checked_cards(games: np.ndarray, rows: np.ndarray, cards: np.ndarray, ids: np.ndarray | None = None) -> np.ndarray:
-    """The cards that somebody has chosen in ``games[rows]``, (B,) int64.
+    """The cards chosen in ``games[rows]``, checked, (B,) int64.
 
     Args:
         games: (n,) GAME.

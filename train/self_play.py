@@ -65,7 +65,8 @@ def draw_cards(on: Device, chances: torch.Tensor, numbers: np.ndarray) -> torch.
 
 
 WIN_IN_POINTS = 25.0
-"""What a won game counts, and less a lost one: near the middle of a game a point is worth some 2 % of it."""
+"""The reward of a win, in points; of a loss it is minus that. Near the middle of a game a point changes the chance to
+win by some 2 %, and the two rewards lie 50 points apart."""
 
 
 class Taken(NamedTuple):

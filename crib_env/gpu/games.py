@@ -6,7 +6,7 @@ from crib_env.kernels import streams
 
 games = TensorGames(streams(0, 131_072), device="cuda", episode="deal", skip_forced=True)
 while (asked := games.asked()) is not None:
-    games.step(asked.gains.argmax(1))  # any legal card of each
+    games.step(asked.gains.argmax(1))  # the card that gains most at once
 points, settled = games.standings()
 ```
 
@@ -181,7 +181,8 @@ class TensorGames:
         """Plays the cards (B,) int64 of those who were asked.
 
         Raises:
-            ValueError: nobody was asked, there are not B cards, or one is not legal; no game has changed.
+            ValueError: :meth:`asked` was not called before, there are not B cards, or one is not legal; no game has
+                changed.
         """
         rows = self._asked
         if rows is None or cards.shape != rows.shape:
