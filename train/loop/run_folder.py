@@ -117,6 +117,8 @@ class RunFolder:
                 for end in self.path.glob(f"{EVENTS}{_END}"):
                     end.unlink()
                 self._tags = dict.fromkeys(self._scalars_so_far())
+                while list(self.path.glob(EVENTS.replace("*", f"{int(time.time())}.*"))):
+                    time.sleep(0.05)  # files are read by name: by whole seconds, and by numbers as text, 10 before 9
                 # A killed run may have written values after its checkpoint. They will be written again.
                 self._writer = SummaryWriter(str(self.path), purge_step=self._restored + 1)
             if not values.keys() <= self._tags.keys():
