@@ -90,8 +90,12 @@ gpu: .venv/gpu-ready
 	rm -f .venv/gpu-digests.json
 	$(BIN)/python $(GPU_CHECK) --device cpu $(SMALL) > /dev/null
 	NUMBA_ENABLE_CUDASIM=1 NUMBA_DISABLE_JIT=1 $(BIN)/python -W ignore $(GPU_CHECK) $(SMALL) > /dev/null
-	! $(BIN)/python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' || \
-	  $(BIN)/python $(GPU_CHECK) --digests tests/gpu_digests.json
+	! $(BIN)/python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' || { \
+	  $(BIN)/python $(GPU_CHECK) --digests tests/gpu_digests.json --json runs/gpu.json && \
+	  $(BIN)/python examples/cleanrl_ppo.py 60 1 cuda 65536 && \
+	  $(BIN)/crib-env train mmd --device cuda --episode pegging --hidden 1024 512 --learning-rate 2e-3 \
+	    --final-temperature 0.01 --average-rate 0.002 --episodes 20_000_000 --episodes-at-once 131_072 \
+	    --batch-size 8192 --evaluations 0 --exploitability 2; }
 
 lint: $(TESTED)
 	$(BIN)/ruff check .

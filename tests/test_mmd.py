@@ -41,6 +41,28 @@ def test_an_update_leads_to_the_closed_form_of_the_paper():
     np.testing.assert_allclose(np.exp(logits) / np.exp(logits).sum(), expected / expected.sum(), atol=2e-3)
 
 
+def test_steps_as_a_gpu_takes_them_are_those_of_a_processor():
+    found = []
+    for in_graphs in (False, True):
+        torch.manual_seed(0)
+        learner = MMD(replace(SMALL, episode="deal", batch_size=64))
+        played, _ = learner.play(Round(64, 0, 0.0, 0.0, np.random.default_rng(0)))
+        of_play = (~played.is_discard).nonzero()[:128, 0]  # whole batches
+        played, rng = played[torch.cat([played.is_discard.nonzero()[:128, 0], of_play])], np.random.default_rng(1)
+        if in_graphs:
+            scalars = learner.in_graphs(played, rng, 0.3, 1e-2)
+        else:
+
+            def update(name, rows, learner=learner, played=played):
+                return learner.update(name, played[rows], played.returns[rows], 0.3, 1e-2)
+
+            scalars = learner.in_batches(played, rng, update)
+        found.append((scalars, learner.agent.networks.state_dict()))
+    (one, weights), (two, others) = found
+    assert one == two
+    assert all(torch.equal(weights[name], others[name]) for name in weights)
+
+
 def test_whole_games_are_played_for_the_win(tmp_path):
     settings = replace(SMALL, episode="game", episodes=64, episodes_at_once=32, evaluations=0)
     agent, summary = new_run(mmd, settings, tmp_path)

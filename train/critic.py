@@ -54,11 +54,11 @@ class CriticSettings(LearningSettings):
 
 
 class Judged(NamedTuple):
-    """What a step of the critic found of B decisions."""
+    """What the critic says of B decisions."""
 
-    values: torch.Tensor  # (B, 52), of each card, before the step
+    values: torch.Tensor  # (B, 52), of each card
     errors: torch.Tensor  # (B, 1), by how much the return of the card played was more
-    scalars: dict[str, float]
+    loss: torch.Tensor  # ()
 
 
 class Critic:
@@ -76,12 +76,12 @@ class Critic:
             self.networks[name] = QNetwork(n_seen + N_ACTIONS, widths, by_rank=True)
             make_sparse(self.networks[name].body)
             self.networks[name].to(policy.device)
-        self._descents = {name: Descent(network, f"critic {name!r}") for name, network in self.networks.items()}
+        self.descents = {name: Descent(network, f"critic {name!r}") for name, network in self.networks.items()}
 
     @property
     def parts(self) -> dict[str, Stateful]:
         """What a checkpoint saves of it."""
-        return {**by_network("critic", self.networks), **by_network("critic adam", self._descents)}
+        return {**by_network("critic", self.networks), **by_network("critic adam", self.descents)}
 
     def judge(self, name: str, batch: Played) -> torch.Tensor:
         """Q of each card, (B, 52), 0 for a card that is not legal."""
@@ -107,10 +107,13 @@ class Critic:
         Raises:
             FloatingPointError: the loss is no longer finite.
         """
+        judged = self.errors(name, batch, returns)
+        self.descents[name].step(judged.loss, rate)
+        return judged
+
+    def errors(self, name: str, batch: Played, returns: Any) -> Judged:
+        """How far the values of the cards played are from their returns (B,)."""
         values = self.judge(name, batch)
         returns, card = (torch.as_tensor(given, device=values.device) for given in (returns, batch.card))
         errors = returns[:, None] - values.gather(1, card[:, None])
-        loss = errors.square().mean()
-        self._descents[name].step(loss, rate)
-        mean = returns.mean().item() - errors.mean().item()
-        return Judged(values.detach(), errors.detach(), {"critic loss": loss.item(), "mean value": mean})
+        return Judged(values.detach(), errors.detach(), errors.square().mean())

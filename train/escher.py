@@ -232,7 +232,10 @@ class ESCHER(Parts):
                 if len(rows := now.rng.permutation(rows)):  # pegging has no discards
                     batches = split_into_batches(rows, self.settings.batch_size)
                     judged = [self.q.step(name, played[batch], returns[batch], now.learning_rate) for batch in batches]
-                    steps[f"critic {name}"] = [one.scalars for one in judged]
+                    steps[f"critic {name}"] = [
+                        {"critic loss": one.loss.item(), "mean value": float(returns[batch].mean() - one.errors.mean())}
+                        for batch, one in zip(batches, judged)
+                    ]
         return steps
 
     def returns(self, played: Played) -> np.ndarray:

@@ -20,12 +20,15 @@ PPO's with both KLs in place of its clipped ratio, and the gradient of one actio
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import torch
 
 from crib_env.agents.networks.policy import MMDAgent
+from crib_env.train.captured import CapturedStep
+from crib_env.train.loop.learning import mean_of_steps
 from crib_env.train.loop.rounds import Round
 from crib_env.train.policy_and_critic import PolicyAndCritic, PolicyAndCriticSettings
 from crib_env.train.self_play import Played
@@ -46,6 +49,14 @@ class MMDSettings(PolicyAndCriticSettings):
     step_size: Positive = 3.0
     """η, for each point."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.device == "cuda" and self.batch_size > self.episodes_at_once:
+            raise ValueError(f"batch_size={self.batch_size} is not allowed on a GPU: give at most episodes_at_once")
+
+
+MEASURED = "gradient norm", "critic loss", "policy loss", "entropy", "KL", "mean value"
+
 
 class MMD(PolicyAndCritic):
     """π and its critic, and the paper's update."""
@@ -55,6 +66,10 @@ class MMD(PolicyAndCritic):
     def __init__(self, settings: MMDSettings) -> None:
         super().__init__(MMDAgent, settings, settings.device)
         self.settings = settings
+        self._captured = {
+            name: CapturedStep(partial(self.losses_of_columns, name), (self.critic.descents[name], descent))
+            for name, descent in self.policy_descents.items()
+        }
         self.play(Round.first())
 
     def play_and_learn(self, now: Round) -> dict[str, float]:
@@ -67,8 +82,22 @@ class MMD(PolicyAndCritic):
         def update(name: str, rows: np.ndarray) -> dict[str, float]:
             return self.update(name, played[rows], returns[rows], temperature, now.learning_rate)
 
-        values = self.in_batches(played, now.rng, update)
+        if self.device == "cpu":
+            values = self.in_batches(played, now.rng, update)
+        else:
+            values = self.in_graphs(played, now.rng, temperature, now.learning_rate)
         return values | {"temperature": temperature} | simulated
+
+    def losses(self, name: str, batch: Played, returns: Any, temperature: Any) -> tuple[torch.Tensor, ...]:
+        """The losses of a critic and of its policy; the entropy, the KL divergence from π_t and the mean value."""
+        values, critic_loss = self.judge(name, batch, returns)
+        legal = torch.as_tensor(batch.gains, device=self.device) > -torch.inf
+        log_pi = self.log_policy(self.online, name, batch)
+        pi, change = log_pi.exp() * legal, log_pi - self.policy_of_round(batch)
+        minus_entropy, kl = (pi * log_pi).sum(dim=1).mean(), (pi * change).sum(dim=1).mean()
+        expected = (pi * values).sum(dim=1).mean()
+        loss = temperature * minus_entropy + kl / self.settings.step_size - expected
+        return critic_loss, loss, -minus_entropy, kl, expected
 
     def update(self, name: str, batch: Played, returns: Any, temperature: float, rate: float) -> dict[str, float]:
         """One gradient step of a critic, and one of its policy; their scalars.
@@ -76,18 +105,34 @@ class MMD(PolicyAndCritic):
         Raises:
             FloatingPointError: a loss is no longer finite.
         """
-        values, critic_loss = self.step_critic(name, batch, returns, rate)
-        legal = torch.as_tensor(batch.gains, device=self.device) > -torch.inf
-        log_pi = self.log_policy(self.online, name, batch)
-        pi, change = log_pi.exp() * legal, log_pi - self.policy_of_round(batch)
-        minus_entropy, kl = (pi * log_pi).sum(dim=1).mean(), (pi * change).sum(dim=1).mean()
-        expected = (pi * values).sum(dim=1).mean()
-        loss = temperature * minus_entropy + kl / self.settings.step_size - expected
-        return {
-            "gradient norm": self.step_policy(name, loss, rate),
-            "policy loss": loss.item(),
-            "critic loss": critic_loss,
-            "entropy": -minus_entropy.item(),
-            "KL": kl.item(),
-            "mean value": expected.item(),
-        }
+        critic_loss, loss, *others = self.losses(name, batch, returns, temperature)
+        self.critic.descents[name].step(critic_loss, rate)
+        norm = self.step_policy(name, loss, rate)
+        return dict(zip(MEASURED, (norm, *(scalar.item() for scalar in (critic_loss, loss, *others)))))
+
+    def losses_of_columns(self, name: str, *given: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """:meth:`losses` from tensors alone, as a CUDA graph takes them."""
+        *columns, returns, temperature = given
+        return self.losses(name, Played(*columns), returns, temperature)
+
+    def in_graphs(self, played: Played, rng: np.random.Generator, temperature: float, rate: float) -> dict[str, float]:
+        """Goes once through the decisions of a round on a GPU, in whole batches; scalars for TensorBoard.
+
+        Raises:
+            FloatingPointError: a loss or a gradient was no longer finite. The weights are then useless.
+        """
+        steps, returns, size = {}, played.returns, self.settings.batch_size
+        heat = torch.full((), temperature, device=self.device)
+        for name, take in self._captured.items():
+            rows = torch.as_tensor(self.in_order(name, played, rng), device=self.device)
+            before, found = self.policy_descents[name].steps, []
+            for chosen in rows[: len(rows) // size * size].split(size):
+                batch = played[chosen]
+                found.append(take(rate, *vars(batch).values(), returns[chosen], heat))
+                self.follow(name, before + len(found))
+            if found:
+                measured = torch.stack(found)[:, 1:].cpu()
+                if not torch.isfinite(measured).all():
+                    raise FloatingPointError(f"a loss or the gradient of policy {name!r} is no longer finite")
+                steps[name] = [dict(zip(MEASURED, scalars)) for scalars in measured.tolist()]
+        return mean_of_steps(steps)

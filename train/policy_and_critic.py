@@ -84,10 +84,15 @@ class PolicyAndCritic(Parts):
         """
         steps = {}
         for name in self.policy_descents:
-            rows = rng.permutation(self.online.networks.rows_of(name, torch.as_tensor(played.is_discard).cpu().numpy()))
+            rows = self.in_order(name, played, rng)
             if len(rows):  # pegging has no discards
                 steps[name] = [update(name, batch) for batch in split_into_batches(rows, self._settings.batch_size)]
         return mean_of_steps(steps)
+
+    def in_order(self, name: str, played: Played, rng: np.random.Generator) -> np.ndarray:
+        """The decisions of a network, indices in random order."""
+        is_discard = torch.as_tensor(played.is_discard).cpu().numpy()
+        return rng.permutation(self.online.networks.rows_of(name, is_discard))
 
     def step_critic(self, name: str, batch: Played, returns: Any, rate: float) -> tuple[torch.Tensor, float]:
         """One gradient step of a critic towards the returns (B,) of the cards played.
@@ -98,10 +103,16 @@ class PolicyAndCritic(Parts):
         Raises:
             FloatingPointError: the loss is no longer finite.
         """
-        judged = self.critic.step(name, batch, returns, rate)
+        values, loss = self.judge(name, batch, returns)
+        self.critic.descents[name].step(loss, rate)
+        return values, loss.item()
+
+    def judge(self, name: str, batch: Played, returns: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        """Q of each card (B, 52), without bias whatever the critic's errors are, and the loss of the critic."""
+        judged = self.critic.errors(name, batch, returns)
         card, chances = (torch.as_tensor(given, device=self.device) for given in (batch.card[:, None], batch.chances))
         chances = chances.gather(1, card)
-        return judged.values.scatter_add(1, card, judged.errors / chances), judged.scalars["critic loss"]
+        return judged.values.scatter_add(1, card, judged.errors / chances), judged.loss
 
     def log_policy(self, policy: SparsePolicyAgent, name: str, batch: Played) -> torch.Tensor:
         """log π of each card by a policy, (B, 52), 0 for a card that is not legal."""
@@ -116,11 +127,14 @@ class PolicyAndCritic(Parts):
         Raises:
             FloatingPointError: the loss is no longer finite.
         """
-        descent, average = self.policy_descents[name], self.agent.networks.networks[name]
-        norm = descent.step(loss, rate)
-        share = max(self._settings.average_rate, 9 / (descent.steps + 10))
-        follow(average, self.online.networks.networks[name], share)
+        norm = self.policy_descents[name].step(loss, rate)
+        self.follow(name, self.policy_descents[name].steps)
         return norm
+
+    def follow(self, name: str, steps: int) -> None:
+        """Moves the average of the weights of π after so many steps."""
+        share = max(self._settings.average_rate, 9 / (steps + 10))
+        follow(self.agent.networks.networks[name], self.online.networks.networks[name], share)
 
     def policy_of_round(self, batch: Played) -> torch.Tensor:
         """log π_t of each card, (B, 52), 0 for a card that is not legal."""

@@ -160,7 +160,8 @@ def digests(device: str, games: int, rows: int, natives: list[str]) -> Iterator[
             yield f"{rows} x {STEPS} steps, {name}", Learner(device, rows, **case).digest(STEPS)
     for options in SELF_PLAY if "random" in natives else ():
         name = " ".join(f"{name}={value}" for name, value in options.items())
-        yield f"{rows} x {STEPS} turns of self-play, {name}", games_digest(device, rows, **options)
+        n = max(min(rows, 40), rows // 10)  # all that is shown is copied to the processor
+        yield f"{n} x {STEPS} turns of self-play, {name}", games_digest(device, n, **options)
 
 
 def seconds(device: Device, work: Callable[[], Any], least: float) -> float:
@@ -237,8 +238,8 @@ def main() -> int:
     """Prints digests and speeds as JSON; exit status 1 if a digest differs."""
     parser = argparse.ArgumentParser(prog="python -m crib_env.gpu.check", description=__doc__)
     parser.add_argument("--device", choices=DEVICES, default="cuda")
-    parser.add_argument("--games", type=int, default=100_000, help="of native players, for the digests")
-    parser.add_argument("--rows", type=int, default=100_000, help="of an environment, for the digests")
+    parser.add_argument("--games", type=int, default=1_000_000, help="of native players, for the digests")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="of an environment, a tenth of them in self-play")
     parser.add_argument("--natives", nargs="+", choices=NATIVE, default=list(NATIVE), help="for the digests")
     parser.add_argument("--sizes", type=int, nargs="*", default=[2**k for k in range(10, 23, 2)], help="for the speeds")
     parser.add_argument("--least", type=float, default=0.3, help="seconds for a speed")

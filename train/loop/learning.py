@@ -199,8 +199,11 @@ class Descent(SavedOptimizer):
 
     def __init__(self, network: nn.Module, what: str, decay: float = 0.0) -> None:
         kind = torch.optim.AdamW if decay else torch.optim.Adam
-        super().__init__(kind(network.parameters(), weight_decay=decay, fused=True))
-        self._network, self._what = network, what
+        device = next(network.parameters()).device
+        self._network, self._what, self._on_gpu = network, what, device.type == "cuda"
+        # A CUDA graph repeats the numbers of Python with which it was made: there the learning rate is a tensor.
+        options: dict[str, Any] = {"lr": torch.tensor(0.0, device=device), "capturable": True} if self._on_gpu else {}
+        super().__init__(kind(network.parameters(), weight_decay=decay, fused=True, **options))
 
     def step(self, loss: torch.Tensor, rate: float) -> float:
         """Takes a step at a learning rate, with the gradient of the loss, a scalar, clipped to a norm of 10; returns
@@ -212,17 +215,29 @@ class Descent(SavedOptimizer):
         """
         if not torch.isfinite(loss):
             raise FloatingPointError(f"the loss of {self._what} is {loss.item()}")
-        self.optimizer.zero_grad()
-        loss.backward()
-        length = nn.utils.clip_grad_norm_(self._network.parameters(), _LONGEST)
+        length = self.slope(loss)
         if not torch.isfinite(length):  # a step would make the weights NaN
             raise FloatingPointError(f"the gradient of {self._what} is {length.item()}")
-        self.optimizer.param_groups[0]["lr"] = rate
+        self.set_rate(rate)
         self.optimizer.step()
         size = nn.utils.get_total_norm([parameter.detach() for parameter in self._network.parameters()])
         if not torch.isfinite(size):  # the next games would be played, and a checkpoint saved, with these weights
             raise FloatingPointError(f"the norm of the weights of {self._what} is {size.item()}")
         return length.item()
+
+    def slope(self, loss: torch.Tensor) -> torch.Tensor:
+        """Computes the gradient of a loss, clipped; returns its norm before."""
+        self.optimizer.zero_grad(set_to_none=not self._on_gpu)  # a CUDA graph writes to the same memory
+        loss.backward()
+        return nn.utils.clip_grad_norm_(self._network.parameters(), _LONGEST)
+
+    def set_rate(self, rate: float) -> None:
+        """Sets the learning rate."""
+        group = self.optimizer.param_groups[0]
+        if self._on_gpu:
+            group["lr"].fill_(rate)
+        else:
+            group["lr"] = rate
 
 
 @torch.no_grad()
