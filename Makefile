@@ -77,7 +77,8 @@ comma := ,
 loops: $(LOOPS:%=loops-%)
 
 loops-%: .venv-loops/%/ready
-	.venv-loops/$*/bin/python -m pytest $(STRICT) $(patsubst %,tests/loops/test_%.py,$(subst $(comma), ,$*))
+	.venv-loops/$*/bin/python -m pytest $(STRICT) -k "$(subst $(comma), or ,$*)" tests/loops/test_programs.py \
+	  $(wildcard $(patsubst %,tests/loops/test_%.py,$(subst $(comma), ,$*)))
 
 # Without a GPU: registers and spills where there is NVIDIA's assembler, and digests in numba-cuda's simulator.
 GPU_CHECK := -m crib_env.gpu.check

@@ -1,4 +1,4 @@
-"""Writes into the pages of the environments what their sources say: `make pages`.
+"""Writes into pages what their sources say: `make pages`. Those of the environments show docstrings, others tables.
 
 So the pages can be read as files too. Between such a line and the next `<!-- end -->` stands the docstring of a module.
 After bars follows what stands below its title: a picture, and the id of a table of specification.
@@ -20,6 +20,7 @@ from PIL.Image import Image, fromarray
 
 import crib_env
 from crib_env.files.whole_file import whole_file
+from docs import tables
 
 FOLDER = Path(__file__).parent / "environments"
 # The pages that show the docstring of a module.
@@ -104,7 +105,7 @@ def pictures() -> dict[str, Image]:
 def current() -> dict[Path, str]:
     """What the pages with markers should hold."""
     pages = {page: page.read_text() for page in sorted(FOLDER.glob("*.md"))}
-    return {page: written(text) for page, text in pages.items() if _MARKED.search(text)}
+    return {page: written(text) for page, text in pages.items() if _MARKED.search(text)} | tables.pages()
 
 
 def main() -> None:

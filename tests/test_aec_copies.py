@@ -1,6 +1,7 @@
 """Copies of an environment, states taken back, hidden cards dealt again: what searches and critics are built on."""
 
 import copy
+import pickle
 import time
 
 import numpy as np
@@ -11,7 +12,7 @@ from crib_env.aec import PLAYERS
 from crib_env.engine import EPISODES, GAME, OVER
 from crib_env.observation import N_BOARD
 from crib_env.players.hidden import deal_hidden
-from tests.helpers.aec_play import act_randomly, is_over
+from tests.helpers.aec_play import act_randomly, is_over, play_on, seen_by_all
 from tests.helpers.hidden_cards import cards_of
 from tests.helpers.refusals import refused
 
@@ -38,17 +39,44 @@ def course(env, n=80):
     return seen
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
-def test_stepping_a_copy_leaves_the_original_alone(copied):
-    env = crib_env.raw_env(events=True, mask="info")
-    env.reset(seed=1, options={"deals": ["5H 5C 5S JD 2C 3C AD 2D 3D 4D 6D 7D 8S"] * 2})
-    before, infos = env.games.tobytes(), copy.deepcopy(env.infos)
-    twin = copied(env)
-    ahead = course(twin)
+def by_pickle(env):
+    return pickle.loads(pickle.dumps(env))
+
+
+def by_newest_pickle(env):
+    """Protocol 5 hands arrays over in another way."""
+    return pickle.loads(pickle.dumps(env, pickle.HIGHEST_PROTOCOL))
+
+
+@pytest.mark.parametrize("copied", [by_pickle, by_newest_pickle, copy.copy, copy.deepcopy])
+@pytest.mark.parametrize("options", [{"events": True}, {"mask": "info", "observation": "board", "reward": "win"}])
+@pytest.mark.parametrize("n_decisions", [0, 3, 4, 12, 40, 1_000])
+def test_a_copy_continues_the_same_game_independently(options, copied, n_decisions):
+    env = crib_env.env(**options)
+    env.reset(seed=21, options={"deals": ["5H 5C 5S JD 2C 3C AD 2D 3D 4D 6D 7D 8S"] * 2, "first_dealer": 0})
+    rng = np.random.default_rng(21)
+    while n_decisions and not is_over(env):
+        act_randomly(env, rng)
+        n_decisions -= 1
+    twin, before = copied(env), copy.deepcopy(env.infos)
+    assert type(twin) is type(env)
+    assert seen_by_all(twin) == seen_by_all(env)
+    future_of_twin = list(play_on(twin))
     twin.infos.clear()
-    assert env.games.tobytes() == before
-    np.testing.assert_equal(env.infos, infos)
-    assert course(env) == ahead
+    np.testing.assert_equal(env.infos, before)
+    assert list(play_on(env)) == future_of_twin
+    assert len(future_of_twin) > 50
+
+
+@pytest.mark.parametrize("copied", [by_pickle, copy.copy, copy.deepcopy])
+def test_a_copy_can_be_made_before_the_first_reset(copied):
+    env = crib_env.env(start_spread=60)
+    twin = copied(env)
+    with refused("reset()", error=AttributeError):
+        twin.last()
+    for one in (env, twin):
+        one.reset()  # the same fresh seed
+    assert list(play_on(twin)) == list(play_on(env))
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])

@@ -39,26 +39,21 @@ def warned_by(test, *args, **kwargs):
     return {str(warning.message) for warning in caught}
 
 
-@pytest.fixture(params=[crib_env.env, crib_env.raw_env], ids=["env", "raw_env"])
-def make(request):
-    return request.param
-
-
 @pytest.mark.parametrize("options", OPTIONS, ids=name)
-def test_api(make, options):
+def test_api(options):
     allowed = WARNINGS_ABOUT_A_DICT if options["mask"] == "observation" else set()
-    assert warned_by(api_test, make(**options), num_cycles=100) <= allowed
+    assert warned_by(api_test, crib_env.env(**options), num_cycles=100) <= allowed
 
 
 @pytest.mark.parametrize("mask", ["observation", "info"])
-def test_api_with_boolean_masks(make, mask):
+def test_api_with_boolean_masks(mask):
     allowed = WARNINGS_ABOUT_A_DICT if mask == "observation" else set()
-    assert warned_by(api_test, make(mask=mask, dtype="float32"), num_cycles=100) <= allowed
+    assert warned_by(api_test, crib_env.raw_env(mask=mask, dtype="float32"), num_cycles=100) <= allowed
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=name)
-def test_seed(make, options):
-    assert not warned_by(seed_test, functools.partial(make, **options), num_cycles=30)
+def test_seed(options):
+    assert not warned_by(seed_test, functools.partial(crib_env.env, **options), num_cycles=30)
 
 
 @pytest.mark.parametrize("options", OPTIONS[::7], ids=name)

@@ -1,4 +1,4 @@
-"""The documentation: its Python runs as pasted, its commands exist, and its pages hold what their sources say."""
+"""The documentation: its Python runs as pasted, commands and links exist, and pages hold what their sources say."""
 
 import io
 import re
@@ -71,3 +71,45 @@ def test_commands_exist_and_have_these_options(page):
 def test_pages_hold_what_their_sources_say():
     stale = [path.name for path, text in current().items() if not path.is_file() or path.read_text() != text]
     assert not stale, f"{', '.join(stale)}: make pages (python -m docs.pages)"
+
+
+def test_changes_of_the_source_fit_it():
+    """The additions of CONTRIBUTING.md."""
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    hunks = "".join(re.findall(r"```diff\n(.*?)```", page, re.DOTALL)).split("--- ")[1:]
+    assert len(hunks) > 3
+    for hunk in hunks:
+        path, *lines = hunk.splitlines(keepends=True)
+        before = "".join(line[1:] for line in lines if line[0] in " -")
+        assert (ROOT / path.strip()).read_text().count(before) == 1, hunk
+
+
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+@cache
+def anchors(page):
+    """The anchors of a page's headings as code hosts make them: words in small letters, joined by hyphens."""
+    found = []
+    for heading in re.findall(r"^#+ (.*)$", FENCE.sub("", page.read_text()), re.MULTILINE):
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        anchor = re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
+        repeated = sum(re.fullmatch(rf"{re.escape(anchor)}(-\d+)?", other) is not None for other in found)
+        found.append(f"{anchor}-{repeated}" if repeated else anchor)
+    return found
+
+
+def dead(page):
+    """The relative links of a page that lead to no file, or to no heading in it."""
+    for link in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", FENCE.sub("", page.read_text()))):
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if "://" in link or link.startswith("mailto:"):
+            continue
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            yield link
+
+
+def test_links_lead_somewhere():
+    more = [*ROOT.glob("*.md"), ROOT / "evaluate" / "REPRODUCTION.md", ROOT / "runs" / "README.md"]
+    assert not {page: links for page in {*PAGES, *more} if (links := list(dead(page)))}

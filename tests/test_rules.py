@@ -19,7 +19,7 @@ from crib_env.engine import PONE
 from crib_env.kernels import streams
 from tests.helpers.refusals import refused
 
-WHO = "pd"
+WHO, KINDS = "pd", ("pone's hand", "dealer's hand", "crib")
 
 
 def begin_play(pone, dealer, *, scores=(0, 0)):
@@ -80,55 +80,37 @@ def show(pegged):
     return [event for event in pegged if event.endswith(("hand", "crib"))]
 
 
-# 1. The first dealer.
+# 1. The first dealer, and the scores.
 
 
 def test_the_first_dealer_is_a_fair_coin():
+    """For the first game of each seed, and for all games of one."""
     env = raw_env(events=True)
-    dealers = []
+    of_seeds, of_one = [], []
     for seed in range(2000):
         env.reset(seed=seed)
-        dealers.append(env.dealer)
-    assert 900 < sum(dealers) < 1100  # four and a half standard deviations
-
-
-def test_the_first_dealer_is_a_fair_coin_in_every_game_of_a_seed():
-    env = raw_env(events=True)
+        of_seeds.append(env.dealer)
     env.reset(seed=0)
-    dealers = []
     for _ in range(2000):
         env.reset()
-        dealers.append(env.dealer)
-    assert 900 < sum(dealers) < 1100
-    changes = sum(one != two for one, two in pairwise(dealers))
-    assert 900 < changes < 1100  # neither alternating nor stuck
+        of_one.append(env.dealer)
+    changes = [one != two for one, two in pairwise(of_one)]  # neither alternating nor stuck
+    assert all(900 < sum(found) < 1100 for found in (of_seeds, of_one, changes))  # four and a half standard deviations
 
 
 def test_the_first_dealer_may_be_given():
     env = raw_env(events=True)
-    for seat in (0, 1):
+    for seat in (0, 1, np.int64(1)):
         for seed in range(5):
             env.reset(seed=seed, options={"first_dealer": seat})
             assert env.dealer == seat
             assert env.agent_selection == f"player_{1 - seat}"
 
 
-def test_start_scores_are_nil_unless_a_spread_is_given():
-    assert not GameBatch(streams(0, 100)).games["scores"].any()
-
-
-def test_start_spread_zero_gives_equal_scores():
-    scores = GameBatch(streams(0, 2000), start_spread=0).games["scores"]
-    assert (scores[:, 0] == scores[:, 1]).all()
-    assert set(scores[:, 0].tolist()) == set(range(121))
-
-
-def test_start_spread_is_uniform_over_all_pairs_within_it():
-    spread, n = 10, 60_000
+@pytest.mark.parametrize(("spread", "n"), [(0, 2_000), (10, 60_000)])
+def test_start_spread_is_uniform_over_all_pairs_within_it(spread, n):
+    assert not GameBatch(streams(0, 100)).games["scores"].any()  # nil unless a spread is given
     scores = GameBatch(streams(0, n), start_spread=spread).games["scores"]
-    assert scores.min() == 0
-    assert scores.max() == 120
-    assert abs(scores[:, 0] - scores[:, 1]).max() == spread
     # Chi-square over the pairs; its standard deviation is the root of twice its degrees of freedom.
     pairs = [(a, b) for a in range(121) for b in range(121) if abs(a - b) <= spread]
     found = np.zeros((121, 121))
@@ -137,19 +119,10 @@ def test_start_spread_is_uniform_over_all_pairs_within_it():
     chi_square = sum((found[pair] - mean) ** 2 for pair in pairs) / mean
     freedom = len(pairs) - 1
     assert abs(chi_square - freedom) < 4 * (2 * freedom) ** 0.5
+    assert sum(found[pair] for pair in pairs) == n
 
 
 # 2. The deal and the discards.
-
-
-def test_pone_discards_first_then_the_dealer_then_pone_leads():
-    env = raw_env(events=True)
-    env.reset(seed=1, options={"first_dealer": 1})
-    turns = []
-    for _ in range(5):
-        turns.append(env.agent_selection)
-        env.step(int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"])[0]))
-    assert turns == ["player_0", "player_0", "player_1", "player_1", "player_0"]
 
 
 def test_the_discards_leave_the_hand():
@@ -161,7 +134,7 @@ def test_the_discards_leave_the_hand():
     act(env, "p:6C")
     assert legal(env) == {"AD", "2D", "3D", "4D", "5D", "6D"}
     act(env, "d:AD d:6D")
-    assert legal(env) == {"2C", "3C", "4C", "5C"}
+    assert legal(env) == {"2C", "3C", "4C", "5C"}  # pone leads
 
 
 def test_the_deal_alternates():
@@ -181,56 +154,45 @@ def test_the_deal_alternates():
 EVENS = ("2H 4C 8H TH 2C 4D", "2S 4S 8S TC 8D 6D")
 
 
-def test_a_jack_cut_is_two_for_the_dealer_at_once():
-    env, heels = begin_deal(*EVENS, "JD")
-    assert heels == ["d 2 heels"]
-    assert env.scores == (0, 2)
+HEELS = ["d 2 heels"]
+
+
+@pytest.mark.parametrize(
+    ("pone", "dealer", "starter", "heels", "shown"),
+    [
+        (*EVENS, "JD", HEELS, (0, 0, 0)),  # a starter jack is never nobs
+        *((*EVENS, starter, [], (0, 0, 0)) for starter in ("QD", "KD")),
+        ("JC 4C 8H TH 2C 4D", "JD 4S 8S TC 8D 6D", "KD", [], (0, 1, 0)),  # nobs is the jack of the starter's suit
+        ("JC 4C 8H TH 2C 4D", "JD 4S 8S TC 8D 6D", "KC", [], (1, 0, 0)),
+        ("2H 4C 8H TH 2C JD", EVENS[1], "KD", [], (0, 0, 1)),  # in the crib too
+        # Four of a suit: pone holds hearts, the dealer spades, and the crib is all clubs.
+        ("2H 4H 8H TH 2C 4C", "2S 4S 8S TS 8C TC", "KD", [], (4, 4, 0)),
+        ("2H 4H 8H TH 2C 4C", "2S 4S 8S TS 8C TC", "KH", [], (5, 4, 0)),
+        ("2H 4H 8H TH 2C 4C", "2S 4S 8S TS 8C TC", "KS", [], (4, 5, 0)),
+        ("2H 4H 8H TH 2C 4C", "2S 4S 8S TS 8C TC", "KC", [], (4, 4, 5)),
+        ("2H 4H 8H TC 2C 4C", "2S 4S 8S TS 8C 6D", "KH", [], (0, 4, 0)),  # with the starter's help they are no flush
+        ("5C 5H 5S JD TC KH", "4C 6C 4D 6D QS 2C", "5D", [], (29, 24, 6)),
+    ],
+)
+def test_heels_and_the_show_of_pone_then_the_dealer_then_the_crib(pone, dealer, starter, heels, shown):
+    env, pegged = begin_deal(pone, dealer, starter, episode="deal")
+    assert pegged == heels
+    assert env.scores == (0, 2 * len(heels))
     assert env.agent_selection == "player_0"
+    kinds = [f"{who} {points} {kind}" for who, points, kind in zip("pdd", shown, KINDS)]
+    pegged = finish_deal(env)
+    assert pegged[-3:] == show(pegged) == kinds
 
 
-def test_a_starter_that_is_no_jack_is_worth_nothing():
-    for starter in ("TD", "QD", "KD"):
-        assert begin_deal(*EVENS, starter)[1] == []
-
-
-def test_a_starter_jack_is_never_nobs():
-    env, _ = begin_deal(*EVENS, "JD", episode="deal")
-    assert show(finish_deal(env)) == ["p 0 pone's hand", "d 0 dealer's hand", "d 0 crib"]
-
-
-def test_nobs_is_the_jack_of_the_starters_suit():
-    pone, dealer = "JC 4C 8H TH 2C 4D", "JD 4S 8S TC 8D 6D"
-    env, heels = begin_deal(pone, dealer, "KD", episode="deal")
-    assert heels == []
-    assert show(finish_deal(env)) == ["p 0 pone's hand", "d 1 dealer's hand", "d 0 crib"]
-    env, _ = begin_deal(pone, dealer, "KC", episode="deal")
-    assert show(finish_deal(env)) == ["p 1 pone's hand", "d 0 dealer's hand", "d 0 crib"]
-
-
-def test_nobs_counts_in_the_crib():
-    env, _ = begin_deal("2H 4C 8H TH 2C JD", EVENS[1], "KD", episode="deal")
-    assert show(finish_deal(env))[2] == "d 1 crib"
-
-
-@pytest.mark.parametrize(("before", "points"), [(119, 2), (120, 1)])
+@pytest.mark.parametrize(("before", "points"), [(119, 2), (120, 1), (118, 0)])
 def test_heels_can_win_the_game(before, points):
     env, heels = begin_deal(*EVENS, "JD", scores=(120, before))
-    assert heels == [f"d {points} heels"]  # the peg stops in the last hole
-    assert env.scores == (120, 121)
-    assert is_over(env)
+    assert heels == [f"d {points or 2} heels"]  # the peg stops in the last hole
+    assert is_over(env) == (points > 0)
+    assert env.scores == (120, min(before + 2, 121))
 
 
-def test_heels_at_118_do_not_win():
-    env, _ = begin_deal(*EVENS, "JD", scores=(120, 118))
-    assert not is_over(env)
-
-
-# 4. The play.
-
-
-def test_fifteen():
-    env = begin_play("TC 9C 2C AC", "5D 8D 3D KD")
-    assert act(env, "p:TC d:5D") == ["d 2 fifteen"]
+# 4. The play: fifteens, pairs and runs.
 
 
 def test_cards_that_pass_thirty_one_may_not_be_laid():
@@ -244,28 +206,14 @@ def test_cards_that_pass_thirty_one_may_not_be_laid():
 
 
 @pytest.mark.parametrize(
-    ("pone", "dealer", "moves", "pegged"),
-    [
-        ("2C 2H 9C KC", "2D 2S 9D QD", "p:2C d:2D", ["d 2 pair"]),
-        ("2C 2H 9C KC", "2D 9S 9D QD", "p:2C d:2D p:2H", ["d 2 pair", "p 6 three of a kind"]),
-        ("2C 8C JC KC", "2D 2S 2H QD", "p:2C d:2D p:8C d:2S", ["d 2 pair"]),  # no longer in a row
-        ("KC QC 9C 2C", "JD TD 9D 3D", "p:KC d:JD", []),  # ten each, but no pair
-        ("2C 2H 9C KC", "9D 2S 7D QD", "p:2C d:9D p:2H", []),  # a card between them
-    ],
-)
-def test_pairs(pone, dealer, moves, pegged):
-    assert act(begin_play(pone, dealer), moves) == pegged
-
-
-def test_four_of_a_kind_are_twelve():
-    env = begin_play("2C 2H 9C KC", "2D 2S 9D QD")
-    assert act(env, "p:2C d:2D p:2H d:2S") == ["d 2 pair", "p 6 three of a kind", "d 12 four of a kind"]
-    assert env.scores == (6, 14)
-
-
-@pytest.mark.parametrize(
     ("pone", "dealer", "moves", "last"),
     [
+        ("TC 9C 2C AC", "5D 8D 3D KD", "p:TC d:5D", ["d 2 fifteen"]),
+        ("2C 2H 9C KC", "2D 2S 9D QD", "p:2C d:2D", ["d 2 pair"]),
+        ("2C 2H 9C KC", "2D 9S 9D QD", "p:2C d:2D p:2H", ["p 6 three of a kind"]),
+        ("2C 2H 9C KC", "2D 2S 9D QD", "p:2C d:2D p:2H d:2S", ["d 12 four of a kind"]),
+        ("2C 8C JC KC", "2D 2S 2H QD", "p:2C d:2D p:8C d:2S", []),  # no longer in a row
+        ("KC QC 9C 2C", "JD TD 9D 3D", "p:KC d:JD", []),  # ten each, but no pair
         ("3C 4C KC QC", "5D 6D TD TS", "p:3C d:5D p:4C", ["p 3 run"]),  # any order
         ("3C 4C 2C 7C", "5D 6D AD TS", "p:3C d:5D p:4C d:6D", ["d 4 run"]),
         ("3C 4C 2C 7C", "5D 6D AD TS", "p:3C d:5D p:4C d:6D p:2C", ["p 5 run"]),
@@ -283,155 +231,59 @@ def test_four_of_a_kind_are_twelve():
         ("TC AC 6H QC", "7D 8D 9D KD", "p:TC d:7D p:6H d:8D", ["d 2 thirty-one", "d 3 run"]),
     ],
 )
-def test_runs_fifteens_and_thirty_ones_add_up(pone, dealer, moves, last):
+def test_what_the_last_card_earns(pone, dealer, moves, last):
     env = begin_play(pone, dealer)
     first, final = moves.rsplit(" ", 1)
     act(env, first)
     assert act(env, final) == last
 
 
-# 5. Go, thirty-one, last card.
+# 5. Go, thirty-one, last card: both hands, moves, and after = what they peg.
 
 
-def test_go_is_one_and_the_opponent_leads():
-    env = begin_play("KC JC 9C 8C", "TD QD 9D 8D")
-    assert act(env, "p:KC d:TD p:JC") == ["p 1 go"]  # 30, and nobody has an ace
-    assert act(env, "d:QD") == []  # the count is 10 again
-    assert legal(env) == {"9C", "8C"}
+COURSES = """
+# Go is one, and the opponent leads: 30, and nobody has an ace. Then the count is 10 again.
+KC JC 9C 8C | TD QD 9D 8D | p:KC d:TD p:JC = p 1 go; d:QD p:9C
+# Thirty-one is two and never three, and the opponent of whoever made it leads.
+KC JC 9C 8C | TD AD 9D 8D | p:KC d:TD p:JC d:AD = d 2 thirty-one; p:9C
+# After a go the other goes on while able: at 29 pone lays both aces, paid as thirty-one and not as a go too.
+KC 9C AC AH | TD QD 9D 8D | p:KC d:TD p:9C p:AC p:AH = p 2 thirty-one, p 2 pair; d:QD d:9D d:8D = d 1 last card
+# A go is paid once, for the last card of the count.
+KC 9C AC 7C | TD QD 9D 8D | p:KC d:TD p:9C p:AC = p 1 go; d:QD p:7C
+# Who said go first gets nothing and leads: at 30 pone says go, and the dealer has an ace.
+KC QC 9C 8C | TD 2D AD 7D | p:KC d:TD p:8C d:2D d:AD = d 2 thirty-one; p:QC
+# Several goes in one deal.
+KC KH QC QH | TD JS TH JD | p:KC d:TD p:KH = p 1 go; d:JS p:QC d:JD = d 1 go; p:QH d:TH = d 1 last card
+# A player with no cards says go too. Pone lays the last of four; the dealer's 9 makes 29, and the 8 must wait.
+9C 8C 2C TC | KD QD 9D 8D | p:9C d:KD p:8C p:2C = p 1 go; d:QD p:TC d:9D = d 1 go; d:8D = d 1 last card
+# A player alone goes on within the count, and scores with own cards.
+9C 8C 3C AC | KD QD JD TD | p:9C d:KD p:8C p:3C p:AC = p 2 thirty-one; d:QD d:TD d:JD = d 3 run, d 1 last card
+# The last card is one, with a fifteen three, and with thirty-one two. At 26 pone's 8 and the dealer's 9 wait.
+KC TC 9C 8C | QD JD 9D 7D | p:KC d:QD p:TC d:JD p:9C d:7D = p 1 go, d 1 go; p:8C d:9D = d 1 last card
+KC TC 9C 8C | QD JD 9D 7D | p:KC d:9D p:TC d:QD p:9C d:JD = p 1 go, d 1 go; p:8C d:7D = d 2 fifteen, d 1 last card
+KC QC JC 9C | TD AD 9D 3D | p:KC d:TD p:QC d:AD = d 2 thirty-one; p:JC d:9D p:9C d:3D = p 2 pair, d 2 thirty-one
+# Pairs and runs do not reach back across a reset: K, then K; K K, then K; 5 6, then 7; 5 6, then 4.
+TC KH 6C 4C | JD KS KD 7S | p:TC d:JD p:KH = p 1 go; d:KS
+9C KH 5C 4C | KD KS 8D 7S | p:9C d:KD p:KH = p 2 pair, p 1 go; d:KS
+TC 5C 7C 9C | TD 6D KD QD | p:TC d:TD p:5C d:6D = d 2 pair, d 2 thirty-one; p:7C
+TC 5C 4C 9C | TD 6D KD QD | p:TC d:TD p:5C d:6D = d 2 pair, d 2 thirty-one; p:4C
+# Three kings after a reset are not four; a run after a reset has the cards of its count only: 7 8 9.
+TC KH KC 4C | JD KS KD 7S | p:TC d:JD p:KH = p 1 go; d:KS p:KC d:KD = p 2 pair, d 6 three of a kind, d 1 go
+TC 5C 7C 9C | TD 6D 8D 2D | p:TC d:TD p:5C d:6D = d 2 pair, d 2 thirty-one; p:7C d:8D p:9C = d 2 fifteen, p 3 run
+"""
 
 
-def test_thirty_one_is_two_and_never_three():
-    env = begin_play("KC JC 9C 8C", "TD AD 9D 8D")
-    assert act(env, "p:KC d:TD p:JC d:AD") == ["d 2 thirty-one"]
-    assert env.scores == (0, 2)
-    act(env, "p:9C")  # the opponent of whoever made it leads
-
-
-def test_after_a_go_the_other_goes_on_while_able():
-    env = begin_play("KC 9C AC AH", "TD QD 9D 8D")
-    # At 29 the dealer says go: pone lays both aces, and the last of them is paid as thirty-one, not as a go too.
-    assert act(env, "p:KC d:TD p:9C p:AC p:AH") == ["p 2 thirty-one", "p 2 pair"]
-    assert act(env, "d:QD d:9D d:8D") == ["d 1 last card"]
-
-
-def test_a_go_is_paid_once_for_the_last_card_of_the_count():
-    env = begin_play("KC 9C AC 7C", "TD QD 9D 8D")
-    assert act(env, "p:KC d:TD p:9C p:AC") == ["p 1 go"]
-    assert act(env, "d:QD p:7C") == []
-
-
-def test_the_one_who_said_go_first_gets_nothing_and_leads():
-    env = begin_play("KC QC 9C 8C", "TD 2D AD 7D")
-    # At 30 pone says go, and the dealer has an ace.
-    assert act(env, "p:KC d:TD p:8C d:2D d:AD") == ["d 2 thirty-one"]
-    assert act(env, "p:QC") == []
-
-
-def test_several_goes_in_one_deal():
-    env = begin_play("KC KH QC QH", "TD JS TH JD")
-    assert act(env, "p:KC d:TD p:KH") == ["p 1 go"]
-    assert act(env, "d:JS p:QC d:JD") == ["d 1 go"]
-    assert act(env, "p:QH d:TH") == ["d 1 last card"]
-    assert env.scores == (1, 2)
-
-
-def test_a_player_with_no_cards_says_go_too():
-    env = begin_play("9C 8C 2C TC", "KD QD 9D 8D")
-    assert act(env, "p:9C d:KD p:8C p:2C") == ["p 1 go"]
-    # Pone lays the last of four cards; the dealer's 9 makes 29, the 8 must wait for the next count: two goes in a row.
-    assert act(env, "d:QD p:TC d:9D") == ["d 1 go"]
-    assert act(env, "d:8D") == ["d 1 last card"]
-
-
-def test_a_player_alone_goes_on_within_the_count():
-    env = begin_play("9C 8C 3C AC", "KD QD TD 9D")
-    assert act(env, "p:9C d:KD p:8C p:3C p:AC") == ["p 2 thirty-one"]
-    assert act(env, "d:QD d:TD d:9D") == ["d 1 last card"]
-
-
-def test_a_player_alone_scores_with_own_cards():
-    env = begin_play("9C 8C 3C AC", "KD QD JD TD")
-    act(env, "p:9C d:KD p:8C p:3C p:AC")
-    assert act(env, "d:QD d:TD d:JD") == ["d 3 run", "d 1 last card"]
-
-
-def test_last_card_is_one():
-    env = begin_play("KC TC 9C 8C", "QD JD 9D 7D")
-    act(env, "p:KC d:QD p:TC d:JD p:9C d:7D")
-    assert env.agent_selection == "player_0"  # 26: pone's 8 does not fit, nor does the dealer's 9
-    assert act(env, "p:8C d:9D") == ["d 1 last card"]
-    assert is_over(env)
-
-
-def test_last_card_that_makes_fifteen_is_three():
-    env = begin_play("KC TC 9C 8C", "QD JD 9D 7D")
-    act(env, "p:KC d:QD p:TC d:JD p:9C d:9D")
-    assert act(env, "p:8C d:7D") == ["d 2 fifteen", "d 1 last card"]
-
-
-def test_last_card_that_makes_thirty_one_is_two():
-    env = begin_play("KC QC JC 9C", "TD AD 9D 3D")
-    assert act(env, "p:KC d:TD p:QC d:AD") == ["d 2 thirty-one"]
-    assert act(env, "p:JC d:9D p:9C d:3D") == ["p 2 pair", "d 2 thirty-one"]
-    assert is_over(env)
-
-
-@pytest.mark.parametrize(
-    ("pone", "dealer", "first_count", "lead"),
-    [
-        ("TC KH 6C 4C", "JD KS KD 7S", "p:TC d:JD p:KH", "d:KS"),  # K, then K: no pair
-        ("9C KH 5C 4C", "KD KS 8D 7S", "p:9C d:KD p:KH", "d:KS"),  # K K, then K: no three of a kind
-        ("TC 5C 7C 9C", "TD 6D KD QD", "p:TC d:TD p:5C d:6D", "p:7C"),  # 5 6, then 7: no run
-        ("TC 5C 4C 9C", "TD 6D KD QD", "p:TC d:TD p:5C d:6D", "p:4C"),
-    ],
-)
-def test_pairs_and_runs_do_not_reach_back_across_a_reset(pone, dealer, first_count, lead):
+@pytest.mark.parametrize("course", [line for line in COURSES.splitlines() if "|" in line])
+def test_the_course_of_the_play(course):
+    pone, dealer, steps = course.split(" | ")
     env = begin_play(pone, dealer)
-    act(env, first_count)
-    assert act(env, lead) == []
+    for step in steps.split("; "):
+        moves, _, pegged = step.partition(" = ")
+        assert ", ".join(act(env, moves)) == pegged
+    assert is_over(env) == (steps.count(":") == 8)
 
 
-def test_three_kings_after_a_reset_are_not_four():
-    env = begin_play("TC KH KC 4C", "JD KS KD 7S")
-    assert act(env, "p:TC d:JD p:KH") == ["p 1 go"]
-    assert act(env, "d:KS p:KC d:KD") == ["p 2 pair", "d 6 three of a kind", "d 1 go"]
-
-
-def test_a_run_after_a_reset_has_the_cards_of_its_count_only():
-    env = begin_play("TC 5C 7C 9C", "TD 6D 8D 2D")
-    act(env, "p:TC d:TD p:5C d:6D")
-    assert act(env, "p:7C d:8D p:9C") == ["d 2 fifteen", "p 3 run"]  # 7 8 9, not 5 6 7 8 9
-
-
-# 6. The show.
-
-
-def test_the_show_is_pones_hand_then_the_dealers_then_the_crib():
-    env, _ = begin_deal("5C 5H 5S JD TC KH", "4C 6C 4D 6D QS 2C", "5D", episode="deal")
-    pegged = finish_deal(env)
-    assert pegged[-3:] == ["p 29 pone's hand", "d 24 dealer's hand", "d 6 crib"]
-    assert show(pegged) == pegged[-3:]
-
-
-@pytest.mark.parametrize(
-    ("starter", "points"), [("KD", (4, 4, 0)), ("KH", (5, 4, 0)), ("KS", (4, 5, 0)), ("KC", (4, 4, 5))]
-)
-def test_four_of_a_suit_count_in_a_hand_but_not_in_the_crib(starter, points):
-    # Pone holds hearts, the dealer spades, and the crib is all clubs.
-    env, _ = begin_deal("2H 4H 8H TH 2C 4C", "2S 4S 8S TS 8C TC", starter, episode="deal")
-    assert show(finish_deal(env)) == [
-        f"p {points[0]} pone's hand",
-        f"d {points[1]} dealer's hand",
-        f"d {points[2]} crib",
-    ]
-
-
-def test_four_of_a_suit_with_the_starters_help_are_no_flush():
-    env, _ = begin_deal("2H 4H 8H TC 2C 4C", "2S 4S 8S TS 8C 6D", "KH", episode="deal")
-    assert show(finish_deal(env))[0] == "p 0 pone's hand"
-
-
-# 7. The game ends the instant a player reaches 121.
+# 6. The game ends the instant a player reaches 121.
 
 # Pone shows 29, the dealer 24, the crib 6. In this play pone pegs 1 and the dealer 9.
 RICH = ("5C 5H 5S JD TC KH", "4C 6C 4D 6D QS 2C", "5D")
@@ -473,47 +325,32 @@ def test_the_show_stops_at_121(start, show_events, scores):
     assert is_over(env)
 
 
+@pytest.mark.parametrize(
+    ("start", "last", "scores"),
+    [
+        ((120, 118), "d 3 run", (120, 121)),
+        ((120, 117), "p 1 go", (121, 120)),
+        ((110, 112), "d 1 last card", (111, 121)),  # before the show
+        ((0, 117), "d 1 fifteen", (1, 121)),  # the run of three with it is not pegged
+    ],
+)
+def test_a_peg_in_the_play_wins(start, last, scores):
+    env, _ = begin_deal(*RICH, scores=start)
+    pegged = []
+    for move in RICH_PLAY.split():
+        pegged += act(env, move)
+        if is_over(env):
+            break
+    assert (pegged[-1], env.scores) == (last, scores)
+    assert legal(env) == set()
+
+
 def test_at_120_the_game_goes_on():
     env, _ = begin_deal(*RICH, scores=(90, 81))
     act(env, RICH_PLAY)
     assert env.scores == (120, 120)
     assert not is_over(env)
     assert env.dealer == 0
-
-
-def test_a_peg_in_the_play_wins():
-    env, _ = begin_deal(*RICH, scores=(120, 118))
-    assert act(env, "p:JD d:4C p:5C d:6C") == ["d 3 run"]
-    assert is_over(env)
-    assert env.scores == (120, 121)
-    assert legal(env) == set()
-
-
-def test_a_go_wins():
-    env, _ = begin_deal(*RICH, scores=(120, 117))
-    assert act(env, "p:JD d:4C p:5C d:6C p:5H") == ["d 3 run", "p 1 go"]
-    assert is_over(env)
-    assert env.scores == (121, 120)
-
-
-def test_the_last_card_wins_before_the_show():
-    env, _ = begin_deal(*RICH, scores=(110, 112))
-    assert act(env, RICH_PLAY)[-1] == "d 1 last card"
-    assert is_over(env)
-    assert env.scores == (111, 121)
-
-
-def test_thirty_one_wins():
-    env = begin_play("KC JC 9C 8C", "TD AD 9D 8D", scores=(120, 119))
-    assert act(env, "p:KC d:TD p:JC d:AD") == ["d 2 thirty-one"]
-    assert is_over(env)
-
-
-def test_a_card_that_scores_twice_stops_at_the_first_that_wins():
-    env, _ = begin_deal(*RICH, scores=(0, 117))
-    assert act(env, RICH_PLAY)[-1] == "d 1 fifteen"  # the run of three with it is not pegged
-    assert is_over(env)
-    assert env.scores == (1, 121)
 
 
 def test_the_rest_of_the_hand_stays_unplayed():
@@ -524,7 +361,7 @@ def test_the_rest_of_the_hand_stays_unplayed():
     assert (views.hand >= 0).sum() == 2
 
 
-# 8. Skunks.
+# 7. Skunks, by the final scores alone.
 
 
 @pytest.mark.parametrize(("loser", "points"), [(120, 2), (91, 2), (90, 3), (61, 3), (60, 3), (0, 3)])
@@ -540,12 +377,6 @@ def test_match_points(loser, points):
     assert env.rewards == {"player_0": points, "player_1": -points}
 
 
-def test_a_win_is_one_whatever_the_margin():
-    for loser in (0, 120):
-        env, _ = begin_deal(*EVENS, "JD", scores=(loser, 119), reward="win")
-        assert env.rewards == {"player_0": -1, "player_1": 1}
-
-
 def test_the_winner_is_who_reaches_121_not_who_made_more():
     env, _ = begin_deal(*RICH, scores=(0, 101), reward="win")
     act(env, RICH_PLAY)
@@ -553,13 +384,7 @@ def test_the_winner_is_who_reaches_121_not_who_made_more():
     assert env.rewards == {"player_0": -1, "player_1": 1}
 
 
-def test_match_points_come_from_the_scores_alone():
-    """The lines are drawn at the final scores, not at the points made from given starting scores."""
-    env, _ = begin_deal(*EVENS, "JD", scores=(91, 119), reward="match")
-    assert env.rewards["player_1"] == 2
-
-
-# 9. Whole games.
+# 8. Whole games.
 
 
 def test_random_games_end_at_121_and_not_before():

@@ -1,9 +1,9 @@
 """``python -m tests.attack``: whether the project withstands those who mean it harm, and accidents.
 
-A referee with rules of its own; every player, searches too, with other hidden cards; hostile command lines, messages to
-the page and to MCP; damaged files; files and names of strangers; kernels compiled by processes that are killed, and on
-full disks; learners and long commands that are killed. It prints a table of what was tried and what came through, and
-ends with status 1 if anything did.
+Every player, searches too, with other hidden cards; hostile command lines and messages to the page; damaged files;
+files and names of strangers; kernels compiled by processes that are killed, and on full disks; learners and long
+commands that are killed. It prints a table of what was tried and what came through, and ends with status 1 if anything
+did.
 """
 
 from __future__ import annotations
@@ -13,11 +13,9 @@ import sys
 import time
 from collections.abc import Sequence
 
-from tests.attack import damage, kernels, kills, leaks, lines, referee, strangers, table
-from tests.attack.attempts import QUICK, Attempts, Sizes
+from tests.attack import QUICK, Attempts, Sizes, damage, kernels, kills, leaks, lines, strangers, table
 
 PARTS = {
-    "referee": referee,
     "leaks": leaks,
     "lines": lines,
     "table": table,

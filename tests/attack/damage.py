@@ -21,7 +21,7 @@ from crib_env.tables.shipped import (
     standard_pegging,
     standard_win_table,
 )
-from tests.attack.attempts import Attempts, Sizes
+from tests.attack import Attempts, Sizes
 from tests.helpers.files_of_users import HOSTILE, one_of_each_kind
 from tests.helpers.players import NETWORKS, player
 

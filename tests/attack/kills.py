@@ -11,68 +11,46 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.attack.attempts import Attempts, Sizes
+from tests.attack import Attempts, Sizes
 from tests.helpers.killed_runs import KINDS, kill_and_compare
 from tests.helpers.learner_runs import command
 
-ONE = ("--threads", "1")
+ONE = "--threads 1"
 SMALL = "tests.helpers.small_commands"
 
 
 class Long(NamedTuple):
     """A command that works long, in the current folder."""
 
-    begin: tuple[str, ...]
-    go_on: tuple[str, ...] = ()
+    begin: str
+    go_on: str = ""
     """The command after a kill, if it is another one."""
 
 
-SMALL_TD = ("--hidden", "16", "--evaluations", "1", "--evaluation-games", "20", "--final-games", "20")
+SMALL_TD = "--hidden 16 --evaluations 1 --evaluation-games 20 --final-games 20"
 CALIBRATION = "c.json --agent greedy --pairs 3 --games 200 --positions 3 --deals 200"
 COMMANDS = {
-    "match": Long(
-        (
-            "evaluate",
-            "match",
-            "expert:hands=50",
-            "greedy",
-            "--games",
-            "200",
-            "--record",
-            "g.jsonl",
-            "--json",
-            "m.json",
-            "--resume",
-            *ONE,
-        )
-    ),
-    "league": Long(
-        ("evaluate", "league", "greedy", "random", "expert:hands=20", "--games", "100", "--folder", "a", *ONE),
-    ),
-    "suite": Long(
-        ("evaluate", "suite", "careful", "--share", "0.01", "--skip", "time", "pegging", "--folder", "a", *ONE),
-    ),
-    "dataset": Long(("evaluate", "dataset", "a", "--agents", "greedy", "careful", "--games", "5000", *ONE)),
-    "papers": Long(("crib_env.evaluate.makers.papers", "mueller-1987", "--quick", "--folder", "a", *ONE)),
+    "match": Long(f"evaluate match expert:hands=50 greedy --games 200 --record g.jsonl --json m.json --resume {ONE}"),
+    "league": Long(f"evaluate league greedy random expert:hands=20 --games 100 --folder a {ONE}"),
+    "suite": Long(f"evaluate suite careful --share 0.01 --skip time pegging --folder a {ONE}"),
+    "dataset": Long(f"evaluate dataset a --agents greedy careful --games 5000 {ONE}"),
+    "papers": Long(f"crib_env.evaluate.makers.papers mueller-1987 --quick --folder a {ONE}"),
     "train --seeds": Long(
-        ("train", "td", "--seeds", "2", "--episodes", "20000", "--checkpoint-seconds", "0", *SMALL_TD, "--folder", "a"),
-        ("train", "td", "--resume", "a"),
+        f"train td --seeds 2 --episodes 20000 --checkpoint-seconds 0 {SMALL_TD} --folder a", "train td --resume a"
     ),
-    "maker of the luck table": Long((SMALL, "luck", "l.npz", "--agent", "greedy", "--deals", "20000")),
-    "maker of the win table": Long((SMALL, "win_table", "w.npz", "--agent", "greedy", "--deals", "20", *ONE)),
-    "calibration": Long(("crib_env.evaluate.makers.calibration", *CALIBRATION.split(), *ONE)),
-    "solve play": Long(
-        (SMALL, "solve", "play", "play", "--cards", "3", "--nash-conv", "0.002", "--json", "p.json", *ONE)
-    ),
+    "maker of the luck table": Long(f"{SMALL} luck l.npz --agent greedy --deals 20000"),
+    "maker of the win table": Long(f"{SMALL} win_table w.npz --agent greedy --deals 20 {ONE}"),
+    "calibration": Long(f"crib_env.evaluate.makers.calibration {CALIBRATION} {ONE}"),
+    "solve play": Long(f"{SMALL} solve play play --cards 3 --nash-conv 0.002 --json p.json {ONE}"),
 }
-_TIMES = {
+_TIMES = [
     "seconds",
     "processor_seconds",
     "microseconds_per_decision",
     "microseconds",
     "episodes_per_second",
     "simulation_share",
-}
+]
 
 
 def attack(sizes: Sizes, seed: int) -> Iterator[Attempts]:
@@ -94,10 +72,10 @@ def attack(sizes: Sizes, seed: int) -> Iterator[Attempts]:
         yield found
 
 
-def run(words: tuple[str, ...], folder: Path) -> float:
+def run(words: str, folder: Path) -> float:
     """Runs a command to its end in a folder; returns its seconds."""
     folder.mkdir(exist_ok=True)
-    line, options = command(*words, cwd=folder)
+    line, options = command(*words.split(), cwd=folder)
     started = time.monotonic()
     subprocess.run(line, check=True, capture_output=True, **options)
     return time.monotonic() - started
@@ -106,7 +84,7 @@ def run(words: tuple[str, ...], folder: Path) -> float:
 def kill_command(long: Long, whole: Path, folder: Path, after: float) -> None:
     """Kills a command after some seconds, goes on, and compares its files with those of an uninterrupted one."""
     folder.mkdir()
-    line, options = command(*long.begin, cwd=folder)
+    line, options = command(*long.begin.split(), cwd=folder)
     with subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options) as process:
         try:
             process.wait(after)

@@ -15,7 +15,7 @@ from crib_env.engine import EPISODES
 from crib_env.kernels import streams
 from crib_env.players.policies import RANDOM
 from crib_env.views import views_of
-from tests.attack.attempts import Attempts, Sizes
+from tests.attack import Attempts, Sizes
 from tests.helpers.hidden_cards import with_hidden_dealt_again
 from tests.helpers.players import PLAYERS, player
 

@@ -14,7 +14,7 @@ from crib_env.evaluate.__main__ import main as evaluate
 from crib_env.train.__main__ import main as train
 from crib_env.train.loop.contracts import presets_of
 from crib_env.train.registry import LEARNERS, learner_named
-from tests.attack.attempts import Attempts, Sizes
+from tests.attack import Attempts, Sizes
 from tests.helpers.command_lines import NEEDED, answer, bad_numbers, numbers_of
 
 NO_AGENTS = (

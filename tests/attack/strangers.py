@@ -14,7 +14,7 @@ from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import printable
 from crib_env.evaluate.matches.match import MatchResult, play_match
 from crib_env.evaluate.matches.match_table import match_table
-from tests.attack.attempts import Attempts, Sizes
+from tests.attack import Attempts, Sizes
 from tests.helpers.command_here import run_here
 from tests.helpers.files_of_users import DOCS, HOSTILE
 
@@ -58,8 +58,9 @@ def refuse_record(path: Path, content: bytes) -> None:
 
 
 def show(result: MatchResult, name: str) -> None:
-    """Raises an error unless a table shows the name, and nothing that is not printable."""
+    """Raises an error unless a table shows the name, folded or not, and nothing that is not printable."""
     with console.capture() as shown:
         console.print(match_table(replace(result, a=name)), width=1_000)
-    if printable(name) not in shown.get() or not all(c.isprintable() or c == "\n" for c in shown.get()):
+    printed, wanted = ("".join(text.split()) for text in (shown.get(), printable(name)))
+    if wanted not in printed or not all(c.isprintable() or c == "\n" for c in shown.get()):
         raise AssertionError(shown.get()[:300])

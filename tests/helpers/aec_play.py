@@ -15,7 +15,6 @@ from crib_env import parse_card, parse_cards
 from tests.helpers.reference import ReferenceGame
 
 EPISODES = ("game", "deal", "play", "pegging")
-both_environments = pytest.mark.parametrize("make", [crib_env.env, crib_env.raw_env], ids=["env", "raw_env"])
 both_masks = pytest.mark.parametrize("mask", ["observation", "info"])
 all_episodes = pytest.mark.parametrize("episode", EPISODES)
 
@@ -74,10 +73,10 @@ def random_deals(rng, episode="game", n=40):
     return [rng.permutation(52)[: 8 if episode == "pegging" else 13].tolist() for _ in range(n)]
 
 
-def side_by_side(seed, n_games, make=crib_env.raw_env, **options):
+def side_by_side(seed, n_games, **options):
     """Random games of the environment and the reference: both, and who acted (None after a reset), card by card."""
     rng = np.random.default_rng(seed)
-    env, episode = make(events=True, **options), options.get("episode", "game")
+    env, episode = crib_env.raw_env(events=True, **options), options.get("episode", "game")
     for _ in range(n_games):
         deals, first_dealer = random_deals(rng, episode), int(rng.integers(2))
         scores = rng.integers(121, size=2).tolist()

@@ -1,24 +1,25 @@
-"""Tables of the benchmarks that come from data; ``python -m tests.test_tables_of_pages`` writes them anew."""
+"""Tables of the benchmarks that come from kept data; :mod:`docs.pages` writes them into their pages."""
+
+from __future__ import annotations
 
 import json
 from functools import cache, partial
 from pathlib import Path
 
-import pytest
-
 from crib_env.agents.equilibrium.blueprint import load_blueprint
 from crib_env.engine import DEALER, PONE, ROLES
-from crib_env.evaluate.files import markdown_table, whole_text
+from crib_env.evaluate.files import markdown_table
 from crib_env.evaluate.makers.rules_of_thumb import discards_found, rules_for_discards, tally
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.progress import rating_of_loss
 from crib_env.tables.shipped import standard_deals
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parent
 END = "<!-- end of table -->\n"
 
 
 def kept(name):
+    """The content of a JSON file."""
     return json.loads((DOCS / f"{name}.json").read_text(encoding="utf-8"))
 
 
@@ -106,6 +107,7 @@ def levels():
 
 @cache
 def discards_of(role):
+    """All discards of a role and what each loses."""
     return discards_found(standard_deals(), load_blueprint().discards[role], role)
 
 
@@ -127,25 +129,11 @@ TABLES = {
 }
 
 
-def page_of(name):
-    return DOCS / f"{TABLES[name][0]}.md"
-
-
-def with_table(name):
-    """The page with the table that its data make."""
-    page, begin = page_of(name).read_text(encoding="utf-8"), f"<!-- {name} -->\n"
-    assert page.count(begin) == 1
-    before, _, rest = page.partition(begin)
-    return f"{before}{begin}{markdown_table(*TABLES[name][1]())}{END}{rest.partition(END)[2]}"
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_a_table_is_that_of_its_data(name):
-    assert page_of(name).read_text(encoding="utf-8") == with_table(name)
-
-
-if __name__ == "__main__":
-    for name in TABLES:
-        written = with_table(name)
-        with whole_text(page_of(name)) as file:
-            file.write(written)
+def pages() -> dict[Path, str]:
+    """The pages with the tables that their data make."""
+    found: dict[Path, str] = {}
+    for name, (page, make) in TABLES.items():
+        path = DOCS / f"{page}.md"
+        before, begin, rest = (found.get(path) or path.read_text(encoding="utf-8")).partition(f"<!-- {name} -->\n")
+        found[path] = f"{before}{begin}{markdown_table(*make())}{END}{rest.partition(END)[2]}"
+    return found
