@@ -15,7 +15,7 @@ from typing import Any
 
 from crib_env.evaluate.files import plain, write_json
 from crib_env.files.json_text import read_json
-from crib_env.files.whole_file import clear_parts
+from crib_env.files.whole_file import PART, clear_parts
 
 LOCK = ".lock"
 
@@ -36,6 +36,7 @@ class Job:
         """
         if folder is None or not folder.exists():
             folder = new_folder(folder, self.FOLDERS)
+        if all(path.suffix == PART or path.name == LOCK for path in folder.iterdir()):  # new, or killed at once
             write_json(folder / "config.json", self)
             return folder
         asked = plain(self)

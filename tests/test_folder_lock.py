@@ -4,13 +4,14 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 
 import pytest
 
 from crib_env.evaluate.commands.league import play_and_report
 from crib_env.evaluate.commands.solve import solve_play
 from crib_env.evaluate.files import check_outputs
-from crib_env.evaluate.job import held
+from crib_env.evaluate.job import LOCK, Job, held
 from crib_env.evaluate.makers.papers.__main__ import papers
 from crib_env.evaluate.matches.league import League
 from crib_env.train import td
@@ -115,3 +116,25 @@ def test_the_second_process_is_refused_before_it_works(tmp_path, kind):
         with refused(folder, os.getpid()):
             work()
         assert sorted(folder.rglob("*")) == before
+
+
+@dataclass(frozen=True)
+class Counting(Job):
+    KIND = "count"
+
+    most: int
+
+
+def test_a_job_that_was_killed_before_its_settings_were_written_begins(tmp_path):
+    folder = tmp_path / "a"
+    folder.mkdir()
+    (folder / "config.json.1.part").write_text("{")
+    (folder / LOCK).touch()
+    for _ in range(2):
+        assert Counting(3).begin(folder) == folder
+    with refused("most=3, not 4"):
+        Counting(4).begin(folder)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "notes").touch()
+    with refused("not the folder of a count"):
+        Counting(3).begin(tmp_path / "b")
