@@ -8,13 +8,11 @@ import pytest
 
 from crib_env import PlayerViews, analyse_discard, parse_cards
 from crib_env.agents.expert.agent import ExpertAgent
-from crib_env.cards import format_cards
 from crib_env.engine import DEALER
 from crib_env.evaluate.commands.analyse import analyse_games, players_table
 from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
-from crib_env.evaluate.play.told_game import tell_game
 from crib_env.evaluate.skill.analysis.decisions import RecordedGames, analyse
 from crib_env.evaluate.skill.analysis.judges import ExpertJudge, Worth, play_judge
 from crib_env.evaluate.skill.analysis.summary import BLUNDERS, summarise_players
@@ -160,17 +158,6 @@ def test_a_summary_adds_up(found):
     assert sum(careless.blunders.values()) == sum(value >= 0.01 for value in lost)
     assert not any(expert.blunders.values())
     assert set(expert.blunders) == set(BLUNDERS)
-
-
-def test_a_game_is_told_with_luck_and_errors(games, found):
-    told = tell_game(games.records[0], analysis=found[0])
-    plain = tell_game(games.records[0])
-    assert set(plain.splitlines()) < set(told.splitlines())
-    assert told.count("is better") == sum(len(found[0].told_losses(k)) for k in range(len(found[0].scores)))
-    assert told.count("luck of the") == sum(len(found[0].told_luck(k)) for k in range(len(found[0].scores)))
-    first = next(d for d in found[0].decisions if d.kind == "discard" and d.chance_lost > 0)
-    assert f"{format_cards(first.best)} is better" in told
-    assert f"{100 * first.chance_lost:.1f} % points to win" in told
 
 
 def test_the_command(games, tmp_path, capsys):

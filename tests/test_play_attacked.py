@@ -35,16 +35,6 @@ def page(tmp_path):
         yield page
 
 
-def play_on(page, state, n=10_000):
-    """Plays so many messages, or to the end; the last state."""
-    while not state["over"] and n:
-        legal = state["frames"][-1]["sides"][PERSON]["legal"]
-        status, state = page.ask("play", game=state["game"], at=state["at"], cards=legal[: state["choose"]])
-        assert status == 200, state
-        n -= 1
-    return state
-
-
 def file_of(page, state):
     return page.games._folder / f"{state['game']}.json"
 
@@ -68,11 +58,11 @@ def test_a_kept_game_opens_without_the_thoughts_of_an_agent_that_remembers_nothi
 
 
 def test_an_agent_that_remembers_sees_its_game_again(page, tmp_path):
-    state = play_on(page, page.begin(remembering(tmp_path), seed=3), 12)
+    state = page.play_on(page.begin(remembering(tmp_path), seed=3), 12)[-1]
     with served_page(page.games._folder / "other") as other:
         file_of(other, state).write_bytes(file_of(page, state).read_bytes())
         again = other.ask("look", game=state["game"])[1]
-        assert play_on(other, again, 8)["frames"][-1] == play_on(page, state, 8)["frames"][-1]
+        assert other.play_on(again, 8)[-1]["frames"][-1] == page.play_on(state, 8)[-1]["frames"][-1]
 
 
 def test_a_game_that_takes_long_to_open_keeps_nobody_waiting(page, monkeypatch):
@@ -89,7 +79,7 @@ def test_a_game_that_takes_long_to_open_keeps_nobody_waiting(page, monkeypatch):
         looks = [pool.submit(page.ask, "look", game=name) for _ in range(3)]
         try:
             assert begun.wait(60)
-            play_on(page, other, 2)
+            page.play_on(other, 2)[-1]
             assert page.ask("lobby")[0] == 200
             assert not any(look.done() for look in looks)
         finally:
@@ -144,7 +134,7 @@ def test_the_first_screen_lists_games_beside_links_to_nothing(page):
 
 
 def test_a_finished_game_that_cannot_be_put_away_is_recorded_once(page):
-    state = play_on(page, page.begin(scores=[110, 100]), 1)
+    state = page.play_on(page.begin(scores=[110, 100]), 1)[-1]
     in_its_way = page.games._folder / FINISHED / file_of(page, state).name
     in_its_way.mkdir()
     game, status = state["game"], 200
@@ -165,9 +155,8 @@ def test_a_finished_game_that_cannot_be_put_away_is_recorded_once(page):
 def test_a_new_game_that_cannot_be_kept_leaves_no_file(page):
     page.begin()
     before = sorted(page.games._folder.rglob("*"))
-    form = {"agent": "greedy", "dealer": "cut", "scores": [0, 0], "seed": 1}
     with full_disk(0):
-        status, answer = page.ask("new", **form, practice=False, coach="on", counting="table")
+        status, answer = page.new()
     assert (status, "cannot be kept" in answer["error"]) == (507, True)
     assert sorted(page.games._folder.rglob("*")) == before
 
@@ -197,16 +186,16 @@ def test_what_cannot_be_kept_does_not_happen(page, counting):
 
 
 def test_a_card_is_not_taken_back_on_a_full_disk(page):
-    state = play_on(page, page.begin(practice=True), 3)
+    state = page.play_on(page.begin(practice=True), 3)[-1]
     with full_disk(10):
         assert page.ask("back", game=state["game"], at=state["at"])[0] == 507
-    assert play_on(page, state, 1)["at"] > state["at"]
+    assert page.play_on(state, 1)[-1]["at"] > state["at"]
     with served_page(page.games._folder) as other:
         assert "is in use" in other.ask("look", game=state["game"])[1]["error"]
 
 
 def test_a_finished_practice_game_waits_again_when_a_card_is_taken_back(page):
-    state = play_on(page, page.begin(practice=True, scores=[110, 100], seed=3))
+    state = page.play_on(page.begin(practice=True, scores=[110, 100], seed=3))[-1]
     assert [len(page.ask("lobby")[1][name]) for name in ("waiting", "finished")] == [0, 1]
     status, back = page.ask("back", game=state["game"], at=state["at"])
     assert (status, back["over"]) == (200, False)
@@ -215,7 +204,7 @@ def test_a_finished_practice_game_waits_again_when_a_card_is_taken_back(page):
     assert lobby["finished"] == []
     with served_page(page.games._folder) as other:
         assert "is in use" in other.ask("look", game=state["game"])[1]["error"]
-    assert play_on(page, back)["frames"][-1] == state["frames"][-1]
+    assert page.play_on(back)[-1]["frames"][-1] == state["frames"][-1]
     assert [len(page.ask("lobby")[1][name]) for name in ("waiting", "finished")] == [0, 1]
 
 
@@ -246,8 +235,7 @@ def test_an_imported_game_is_against_the_level_that_it_was_played_with(page, tmp
 
 @pytest.mark.parametrize("name", ["a" * 3_000, "td:" + "a" * 3_000, "ddqn:path=" + "a/" * 1_500, "runs/" + "a" * 300])
 def test_a_long_name_of_an_agent_is_refused_as_one(page, name):
-    form = {"dealer": "cut", "scores": [0, 0], "seed": 1, "practice": False, "coach": "on", "counting": "table"}
-    status, answer = page.ask("new", agent=name, **form)
+    status, answer = page.new(name)
     assert status == 400
     assert "aaa" in answer["error"] or "a/a" in answer["error"]
 

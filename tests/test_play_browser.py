@@ -342,7 +342,7 @@ def step_through(page):
     assert page.inner_text("#said") == said
     page.click(".share summary")
     page.wait_for_selector(".share textarea")
-    assert "deal 1: human 100, greedy 100" in page.input_value(".share textarea >> nth=0")
+    assert "; human 100, greedy 100" in page.input_value(".share textarea >> nth=0")
 
 
 def test_practice_takes_back_and_a_costly_moment_is_tried_again(tab, server):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from crib_env.engine import DISCARD, PLAY
 from crib_env.evaluate.play.coach import BLUNDER, Coach
 from crib_env.evaluate.play.reasons import Sight
-from crib_env.evaluate.play.saved_game import AGENT, COACHING, PERSON, GameSoFar, SavedGame
+from crib_env.evaluate.play.saved_game import AGENT, PERSON, Coaching, GameSoFar, SavedGame
 from crib_env.evaluate.skill.analysis.decisions import LEAST
 from crib_env.evaluate.skill.analysis.judges import ExpertJudge
 from crib_env.views import views_of
@@ -94,7 +95,7 @@ def test_figures_over_a_thousand_decisions(tmp_path):
     assert kinds["rest"] <= explained / 10, kinds  # those that name no card
 
 
-@pytest.mark.parametrize("coach", COACHING)
+@pytest.mark.parametrize("coach", get_args(Coaching))
 def test_the_coach_speaks_as_it_is_asked_to(coach, tmp_path):
     """Before the end of a game: all, of finished deals, blunders, nothing."""
     game = played(tmp_path, 0)

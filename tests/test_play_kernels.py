@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.page.games import Games
 from crib_env.evaluate.play.page.server import served
+from crib_env.evaluate.play.page.warming import warmed_up
 from crib_env.evaluate.play.saved_game import GameSoFar
 from crib_env.kernels import KERNELS
 
@@ -26,7 +27,8 @@ def looked_for():
 
 with tempfile.TemporaryDirectory() as folder:
     games = Games(Path(folder), Path(folder) / "games.jsonl", GameSoFar(LEVELS[2].agent, 0, None, (0, 0), ()))
-    games.warm_up()
+    for games.warm in warmed_up(LEVELS[2].agent):
+        pass
     warm = looked_for()
     with served(games) as address:
         def ask(name, message):

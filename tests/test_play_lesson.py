@@ -16,7 +16,7 @@ from crib_env.agents.choosing import six_dealt
 from crib_env.evaluate.play.lesson import NAME, OWN, POSITIONS, Lesson, casebook
 from crib_env.evaluate.play.page.as_json import moment_of
 from crib_env.evaluate.play.progress import read_progress
-from crib_env.evaluate.play.saved_game import FINISHED, PERSON
+from crib_env.evaluate.play.saved_game import FINISHED
 from crib_env.exact.discard_statistics import PLACES
 from tests.helpers.page import served_page
 
@@ -29,9 +29,7 @@ def page(tmp_path_factory):
     """A person with a game full of blunders."""
     with served_page(tmp_path_factory.mktemp("play")) as page:
         state = page.begin("greedy", scores=[90, 90], seed=4)
-        while not state["over"]:
-            cards = state["frames"][-1]["sides"][PERSON]["legal"][-state["choose"] :]
-            state = page.ask("play", game=state["game"], at=state["at"], cards=cards)[1]
+        state = page.play_on(state, last=True)[-1]
         page.ask("review", game=state["game"])
         yield page
 
@@ -160,9 +158,7 @@ def test_other_answers_are_refused(page, message, fault):
 def test_a_game_that_is_gone_is_not_asked_about(tmp_path):
     with served_page(tmp_path) as page:
         state = page.begin("greedy", scores=[115, 115], seed=4)
-        while not state["over"]:
-            cards = state["frames"][-1]["sides"][PERSON]["legal"][-state["choose"] :]
-            state = page.ask("play", game=state["game"], at=state["at"], cards=cards)[1]
+        state = page.play_on(state, last=True)[-1]
         page.ask("review", game=state["game"])
         assert read_progress(tmp_path)[0].blunders
         (tmp_path / FINISHED / f"{state['game']}.json").unlink()

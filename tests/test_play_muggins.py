@@ -15,7 +15,6 @@ from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.evaluate.matches.muggins import HANDS, Hand, Missed
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.saved_game import AGENT, PERSON, Count, GameSoFar, SavedGame, imported
-from crib_env.evaluate.play.told_game import tell_game
 from crib_env.evaluate.play.words import tell_count
 from crib_env.evaluate.skill.analysis.decisions import RecordedGames
 from crib_env.evaluate.skill.luck.variates import LuckMeter
@@ -66,7 +65,7 @@ def test_the_points_of_a_count_by_the_rule():
         (9, 0, 0, 0),
         (8, 1, 0, 0),
     ):
-        count = Count.of(hand, said, asked)
+        count = Count(hand, said, asked)
         assert (count.missed, count.claimed) == (missed, granted)
 
 
@@ -85,7 +84,7 @@ def test_the_points_of_a_count_by_the_rule():
     ],
 )
 def test_what_is_said_of_a_count(owner, said, asked, told):
-    assert tell_count(Count.of(EIGHT._replace(owner=owner), said, asked), ("you", "Neighbour")) == told
+    assert tell_count(Count(EIGHT._replace(owner=owner), said, asked), ("you", "Neighbour")) == told
 
 
 def reference_after(record, n_deals=99):
@@ -250,9 +249,3 @@ def test_what_is_missed_is_no_luck(record):
     assert meter.luck[0].any()
     np.testing.assert_array_equal(meter.luck[0], meter.luck[1])
     assert played.games["scores"][0].tolist() != played.games["scores"][1].tolist()
-
-
-def test_a_game_as_text_says_what_was_missed(record):
-    said = tell_game(record)
-    for one in record.missed:
-        assert f"{one.points} of these are missed: " in said

@@ -26,24 +26,9 @@ NEWCOMER = LEVELS[0].agent
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
+def page(tmp_path_factory):
     with served_page(tmp_path_factory.mktemp("play"), NEWCOMER) as page:
         yield page
-
-
-@pytest.fixture
-def page(server):
-    return server
-
-
-def kept(page, state):
-    return page.games._open[state["game"]].result().game
-
-
-def ask(page, name, state, **more):
-    status, found = page.ask(name, game=state["game"], at=state["at"], **more)
-    assert status == 200, found
-    return found
 
 
 def asked(state):
@@ -53,11 +38,11 @@ def asked(state):
 def go_on(page, state, rng):
     """The first cards; of own hands some points are missed, of the agent's what is missed is claimed or not."""
     if not (asks := asked(state)):
-        return ask(page, "play", state, cards=state["frames"][-1]["sides"][0]["legal"][: state["choose"]])
-    hand = kept(page, state).show.hand
+        return page.do("play", state, cards=state["frames"][-1]["sides"][0]["legal"][: state["choose"]])
+    hand = page.kept(state).show.hand
     exact = hand.points - (asks["said"] or 0)
     points = exact if rng.random() < 0.5 else int(rng.integers(0, exact + 2))
-    return ask(page, "count", state, counted=asks["counted"], points=points)
+    return page.do("count", state, counted=asks["counted"], points=points)
 
 
 def check_hidden(game, state):
@@ -79,7 +64,7 @@ def check_hidden(game, state):
 
 def test_a_whole_game_with_muggins_says_nothing_before_its_time(page):
     state, rng, told = page.begin(NEWCOMER, counting="muggins", seed=5), np.random.default_rng(5), set()
-    game = kept(page, state)
+    game = page.kept(state)
     while not state["over"]:
         if asks := asked(state):
             assert state["choose"] == 0
@@ -122,10 +107,10 @@ def check_what_is_left(page, state, record):
     assert GameRecord.of_line(shared["line"]) == record
     brought = page.ask("bring", line=shared["line"])[1]
     assert [side["score"] for side in brought["frames"][-1]["sides"]] == list(record.scores)
-    at = next(k for k in kept(page, state).decisions() if k > len(kept(page, state).played) // 2)
-    again = ask(page, "again", {**state, "at": at})
+    at = next(k for k in page.kept(state).decisions() if k > len(page.kept(state).played) // 2)
+    again = page.do("again", {**state, "at": at})
     assert again["counting"] == "muggins"
-    assert kept(page, again).games["scores"][0].tolist() == kept(page, state).played[at].before["scores"][0].tolist()
+    assert page.kept(again).games["scores"][0].tolist() == page.kept(state).played[at].before["scores"][0].tolist()
 
 
 def owner_of(record, missed):
@@ -160,14 +145,14 @@ def test_the_settings_end_a_count(page):
     found = page.ask("look", game=state["game"])[1]
     assert not asked(found)
     assert found["choose"] > 0
-    assert kept(page, state).show is None
+    assert page.kept(state).show is None
 
 
 def test_the_last_card_is_taken_back_before_it_is_counted(page):
     state = until_asked(page, page.begin(NEWCOMER, counting="muggins", seed=4, practice=True), 2)
-    found = ask(page, "back", state)
+    found = page.do("back", state)
     assert found["choose"] == 1
-    assert kept(page, found).so_far.missed == ()
+    assert page.kept(found).so_far.missed == ()
     assert asked(until_asked(page, found))["counted"] == 0
 
 
@@ -177,7 +162,7 @@ def test_by_hand_only_own_hands_are_asked_for_and_nothing_is_lost(page):
     while not by_hand["over"]:
         if asks := asked(by_hand):
             assert asks["seat"] == PERSON
-            by_hand, n_asked = ask(page, "count", by_hand, counted=asks["counted"], points=0), n_asked + 1
+            by_hand, n_asked = page.do("count", by_hand, counted=asks["counted"], points=0), n_asked + 1
         else:
             by_hand, by_table = go_on(page, by_hand, rng), go_on(page, by_table, rng)
     assert n_asked > 5
@@ -239,54 +224,54 @@ def press_on(page, what):
 @pytest.mark.slow
 @NEEDS_CHROMIUM
 @pytest.mark.parametrize(("size", "scheme"), [((390, 700), "light"), ((390, 700), "dark"), ((1366, 640), "light")])
-def test_a_whole_game_with_muggins_in_a_browser(size, scheme, server):
+def test_a_whole_game_with_muggins_in_a_browser(size, scheme, page):
     """Every count fits the window, axe finds nothing, and the table is the engine's at the end."""
     told = []
     with chromium() as browser:
         width, height = size
-        tab = Tab(browser, server.url, viewport={"width": width, "height": height}, color_scheme=scheme)
+        tab = Tab(browser, page.url, viewport={"width": width, "height": height}, color_scheme=scheme)
         tab.begin(agent=NEWCOMER, counting="muggins", seed=6)
-        page = tab.page
-        while (what := waits_for(page)) != "nothing":
+        shown = tab.page
+        while (what := waits_for(shown)) != "nothing":
             if what != "count":
-                press_on(page, what)
+                press_on(shown, what)
                 continue
-            assert not wrong_places(page, True, PARTS)
+            assert not wrong_places(shown, True, PARTS)
             if len(told) < 3:
-                check_by_axe(page)
-            page.fill("#guess", "2")
-            page.click(".guess button")
-            page.wait_for_selector("#verdict, #game[data-turn=over]")
-            assert not wrong_places(page, True, PARTS)
-            told.append(page.inner_text("#said") if waits_for(page) == "nothing" else page.inner_text("#verdict"))
+                check_by_axe(shown)
+            shown.fill("#guess", "2")
+            shown.click(".guess button")
+            shown.wait_for_selector("#verdict, #game[data-turn=over]")
+            assert not wrong_places(shown, True, PARTS)
+            told.append(shown.inner_text("#said") if waits_for(shown) == "nothing" else shown.inner_text("#verdict"))
         assert {"Muggins! You counted", "Muggins! Newcomer counted"} <= {" ".join(one.split()[:3]) for one in told}
-        record = read_records(server.games._record)[-1]
-        page.wait_for_selector("#coach table", state="attached")
+        record = read_records(page.games._record)[-1]
+        shown.wait_for_selector("#coach table", state="attached")
         assert tab.scores() == record.scores
         assert record.missed
         tab.close()
 
 
 @NEEDS_CHROMIUM
-def test_hands_are_counted_by_keys_alone(server):
+def test_hands_are_counted_by_keys_alone(page):
     """Enter agrees or goes on; a digit goes to the field, where Enter claims it. A reload asks again."""
     with chromium() as browser:
-        tab, said = Tab(browser, server.url), []
+        tab, said = Tab(browser, page.url), []
         tab.begin(agent=NEWCOMER, counting="muggins", seed=5, dealer="agent", coach="off")
-        page = tab.page
+        shown = tab.page
         while len(said) < 3:
-            if (what := waits_for(page)) != "count":
-                press_on(page, what)
+            if (what := waits_for(shown)) != "count":
+                press_on(shown, what)
                 continue
             if not said:
-                page.reload()
-                page.wait_for_selector(ASKED)
+                shown.reload()
+                shown.wait_for_selector(ASKED)
             for key in (["2", "Enter"], ["2", "Enter"], ["Enter"])[len(said)]:
-                page.keyboard.press(key)
-            page.wait_for_selector("#verdict")
-            said.append(re.sub(r"\d+", "#", page.inner_text("#verdict")))
-            page.keyboard.press("Enter")
-            page.wait_for_selector("#verdict", state="detached")
+                shown.keyboard.press(key)
+            shown.wait_for_selector("#verdict")
+            said.append(re.sub(r"\d+", "#", shown.inner_text("#verdict")))
+            shown.keyboard.press("Enter")
+            shown.wait_for_selector("#verdict", state="detached")
         assert said == [
             "Muggins! You counted # of #: Newcomer pegs #.",
             "Muggins! Newcomer counted # of #: you peg #.",

@@ -32,12 +32,6 @@ def begin(page):
     return state
 
 
-def ask(page, name, state, **more):
-    status, found = page.ask(name, game=state["game"], at=state["at"], **more)
-    assert status == 200, found
-    return found
-
-
 def check_hidden(game, message, seats):
     """No card that these seats hold, or have put into the crib of this deal, nor the starter before the cut."""
     now = game.games[0]
@@ -51,7 +45,7 @@ def check_hidden(game, message, seats):
 
 def test_a_whole_game_sends_nobody_a_card_of_the_other(page):
     state, n_taken, n_checked = begin(page), 0, 0
-    game = page.games._open[state["game"]].result().game
+    game = page.kept(state)
     while not state["over"]:
         deal = game.games["n_deals"][0]
         if state["take"]:
@@ -61,7 +55,7 @@ def test_a_whole_game_sends_nobody_a_card_of_the_other(page):
             check_hidden(game, state["frames"][-1], (0, 1))
             check_hidden(game, page.ask("look", game=state["game"])[1], (0, 1))
             assert page.ask("play", game=state["game"], at=state["at"], cards=["5H"])[0] == 400
-            state = ask(page, "take", state)
+            state = page.do("take", state)
             n_taken += 1
         assert (state["you"], state["name"]) == (PEOPLE[seat], PEOPLE[1 - seat])
         of_deal = [frame for frame in state["frames"] if frame["deal"] == deal]
@@ -72,7 +66,7 @@ def test_a_whole_game_sends_nobody_a_card_of_the_other(page):
             assert (
                 page.ask(name, game=state["game"], **({} if name == "set" else {"at": state["at"]}), **more)[0] == 400
             )
-        state = ask(page, "play", state, cards=state["frames"][-1]["sides"][0]["legal"][: state["choose"]])
+        state = page.do("play", state, cards=state["frames"][-1]["sides"][0]["legal"][: state["choose"]])
         now = [frame for frame in state["frames"] if frame["deal"] == game.games["n_deals"][0]]
         if not state["over"]:
             check_hidden(game, now, (1 - seat,) if game.games["n_deals"][0] == deal else (0, 1))
@@ -82,23 +76,23 @@ def test_a_whole_game_sends_nobody_a_card_of_the_other(page):
 
 def test_the_other_person_takes_the_seat_after_every_turn_and_deal(page):
     state = begin(page)
-    game = page.games._open[state["game"]].result().game
+    game = page.kept(state)
     for _ in range(40):
         before, deal = game.turn, game.games["n_deals"][0]
         if state["take"]:
-            state = ask(page, "take", state)
+            state = page.do("take", state)
             assert not state["take"]
-        state = ask(page, "play", state, cards=state["frames"][-1]["sides"][0]["legal"][: state["choose"]])
+        state = page.do("play", state, cards=state["frames"][-1]["sides"][0]["legal"][: state["choose"]])
         assert bool(state["take"]) == (game.turn != before or game.games["n_deals"][0] != deal)
 
 
 def test_a_finished_game_is_looked_through_and_counts_for_nobody(page):
     state = begin(page)
     while not state["over"]:
-        state = ask(page, "take", state) if state["take"] else state
-        state = ask(page, "play", state, cards=state["frames"][-1]["sides"][0]["legal"][: state["choose"]])
+        state = page.do("take", state) if state["take"] else state
+        state = page.do("play", state, cards=state["frames"][-1]["sides"][0]["legal"][: state["choose"]])
     assert page.ask("review", game=state["game"])[0] == 200
-    assert page.ask("share", game=state["game"])[1]["text"].splitlines()[0].startswith("game 0 of Ann against Bob")
+    assert page.ask("share", game=state["game"])[1]["text"].startswith("Ann against Bob")
     assert read_progress(page.games._folder) == []
     assert not page.games._record.exists()
     row = next(row for row in page.ask("lobby")[1]["finished"] if row["game"] == state["game"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -31,10 +32,8 @@ def page(tmp_path_factory):
 def over(page):
     """A finished game against a level, its review, and the game as the server holds it."""
     state = page.begin("greedy", scores=[102, 100], seed=4)
-    while not state["over"]:
-        cards = state["frames"][-1]["sides"][PERSON]["legal"][-state["choose"] :]
-        state = page.ask("play", game=state["game"], at=state["at"], cards=cards)[1]
-    return page.ask("review", game=state["game"])[1], page.games._open[state["game"]].result().game, state["game"]
+    state = page.play_on(state, last=True)[-1]
+    return page.ask("review", game=state["game"])[1], page.kept(state), state["game"]
 
 
 def test_every_moment_of_a_game_is_there(over):
@@ -86,7 +85,7 @@ def test_choices_have_their_figures(page, over):
 def test_a_shared_game_is_imported_as_it_was(page, over):
     review, _, name = over
     shared = page.ask("share", game=name)[1]
-    assert "deal 1: human 102, greedy 100" in shared["text"]
+    assert "; human 102, greedy 100" in shared["text"]
     record = GameRecord.of_line(shared["line"])
     record.check()
     status, state = page.ask("bring", line=shared["line"])
@@ -97,6 +96,32 @@ def test_a_shared_game_is_imported_as_it_was(page, over):
     assert again == review
     row = next(row for row in page.ask("lobby")[1]["finished"] if row["game"] == state["game"])
     assert (row["imported"], row["scores"]) == (True, list(record.scores))
+
+
+def test_a_game_as_text_has_all_points_luck_and_errors(page):
+    """The scores before each deal follow from the points told of the deal before."""
+    state = page.begin("greedy", seed=6)
+    state = page.play_on(state)[-1]
+    text = page.ask("share", game=state["game"])[1]["text"]
+    analysis = page.games._open[state["game"]].result().coach.analysis()
+    deals = range(len(analysis.scores))
+    assert text.count("is better") == sum(len(analysis.told_losses(k)) for k in deals)
+    assert text.count("luck of the") == sum(len(analysis.told_luck(k)) for k in deals)
+    assert re.search(r"(human|greedy) wins 121 to \d+", text.splitlines()[-1])
+    told = [deal.splitlines() for deal in text.split("\ndeal ")[1:]]
+    assert len(told) == len(deals)
+    assert [re.findall(r"\d+", lines[0])[1:] for lines in told] == [
+        [*map(str, pair)] for pair in analysis.scores.tolist()
+    ]
+    for lines, before, after in zip(told, analysis.scores, analysis.scores[1:]):
+        for seat, name in enumerate(("human", "greedy")):
+            points = 2 * (f"{name} deals" in lines[0] and any("heels for 2" in line for line in lines))
+            for line in lines[1:]:
+                if re.match(rf"  {name}, (hand|crib) ", line):
+                    points += int(line.rpartition(": ")[2])
+                elif line.startswith(f"  {name}: "):
+                    points += sum(map(int, re.findall(r" for (\d+)", line)))
+            assert before[seat] + points == after[seat]
 
 
 def test_a_game_in_which_the_person_sat_second_is_turned_round(over):

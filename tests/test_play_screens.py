@@ -12,7 +12,6 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("playwright")
 
 from crib_env.evaluate.play.lesson import Lesson
-from crib_env.evaluate.play.saved_game import PERSON
 from tests.helpers.page import served_page
 from tests.helpers.tab import NEEDS_CHROMIUM, SIZES, WAITING, Tab, check_by_axe, chromium, wrong_places
 
@@ -36,9 +35,7 @@ def server(tmp_path_factory):
             shutil.copy(folder / f"{state['game']}.json", folder / f"20200101-{k:06}.json")
         for seed in (4, 5):
             state = page.begin("greedy", scores=[110, 105], seed=seed)
-            while not state["over"]:
-                cards = state["frames"][-1]["sides"][PERSON]["legal"][-state["choose"] :]
-                state = page.ask("play", game=state["game"], at=state["at"], cards=cards)[1]
+            state = page.play_on(state, last=True)[-1]
             page.ask("review", game=state["game"])
         yield page
 

@@ -11,16 +11,15 @@ from crib_env import PlayerViews
 from crib_env.agents.choosing import lowest_of_rank, six_dealt
 from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.cards import format_cards
-from crib_env.engine import DISCARD, WIN
-from crib_env.evaluate.play.reasons import Margin, why_card, why_discard
+from crib_env.engine import WIN
+from crib_env.evaluate.play.reasons import why_card, why_discard
 from crib_env.evaluate.play.saved_game import PERSON, SavedGame
 from crib_env.evaluate.skill.analysis.decisions import LEAST, Decision, GameAnalysis, Moment, analyse, decisions_at
 from crib_env.evaluate.skill.analysis.judges import PlayJudge, discard_worth
-from crib_env.evaluate.skill.analysis.summary import PlayerSummary, summarise_players
+from crib_env.evaluate.skill.analysis.summary import summarise_players
 from crib_env.evaluate.skill.luck.table import NET_POINTS, RESULTS, WINS
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.tables.shipped import standard_win_table
-from crib_env.views import views_of
 
 HOW = (
     "Each discard is valued exactly at the score, each card of the play by how the rest of it can go on, from what you "
@@ -158,7 +157,7 @@ class Coach:
             return Hint((card,), chance, f"No other card fits the count of {view.count[0]}.")
         other = int(lowest_of_rank(view, np.array(others[:1]))[0])
         points, chances = (float(values[0, best] - values[0, others[0]]) for values in (worth.points, worth.chances))
-        return Hint((card,), chance, why_card(view, card, other, Margin(points, chances)))
+        return Hint((card,), chance, why_card(view, card, other, points, chances))
 
     def analysis(self) -> GameAnalysis:
         """The finished game, both sides and the luck between them."""
@@ -172,20 +171,14 @@ class Coach:
             now = played[self._next]
             if not now.before["discards"][0].any():
                 self._deal_began = self._next
-            is_discard = now.before["phase"][0] == DISCARD
-            if now.seat == PERSON and not (is_discard and now.before["discards"][0, PERSON]):
-                if is_discard and self._next + 1 == len(played):
+            if now.seat == PERSON and not now.is_second:
+                if now.is_discard and self._next + 1 == len(played):
                     return  # the second card is still to come
-                self._judge_card(self._next)
+                pair = played[self._next + 1].card if self._next + 1 < len(played) else -1
+                numbers = int(now.before["n_deals"][0]) - 1, self._next - self._deal_began, now.card, pair
+                moment = Moment(_ROW, _ROW + PERSON, now.view(), *(np.array([n]) for n in numbers))
+                self._notes += notes_on(self._next, moment, self._analyst, self.judge)
             self._next += 1
-
-    def _judge_card(self, at: int) -> None:
-        played = self.game.played
-        before, pair = played[at].before, played[at + 1].card if at + 1 < len(played) else -1
-        view, deal = views_of(before, _ROW, np.array([PERSON]), _ROW), int(before["n_deals"][0])
-        place, card = at - self._deal_began, played[at].card
-        moment = Moment(_ROW, _ROW + PERSON, view, *(np.array([n]) for n in (deal - 1, place, card, pair)))
-        self._notes += notes_on(at, moment, self._analyst, self.judge)
 
 
 def notes_on(at: int, moment: Moment, analyst: ExpertAgent, judge: PlayJudge) -> Iterator[Note]:
@@ -219,12 +212,13 @@ def _why(view: PlayerViews, decision: Decision) -> str:
         return ""
     if decision.kind == "discard":
         return why_discard(view, decision.best, decision.chosen)
-    return why_card(view, decision.best[0], decision.chosen[0], Margin(decision.points_lost, decision.chance_lost))
+    return why_card(view, decision.best[0], decision.chosen[0], decision.points_lost, decision.chance_lost)
 
 
 def review_rows(analysis: GameAnalysis) -> Iterator[tuple[str, ...]]:
     """The figures of one game in words, each for the person and for the agent; a single game has no intervals."""
     you, other = summarise_players([analysis])
+    lost = [sum(rate.decisions * rate.chance_lost.mean for rate in player.errors.values()) for player in (you, other)]
     for kind, title, one in (
         ("discard", "discards", "a discard"),
         ("play", "choices in the play", "a choice in the play"),
@@ -235,10 +229,6 @@ def review_rows(analysis: GameAnalysis) -> Iterator[tuple[str, ...]]:
             f"{one} loses, % points to win",
             *(f"{100 * rate.chance_lost.mean:.2f}" if rate else "" for rate in rates),
         )
-    yield ("lost by errors in all, % points to win", *(f"{100 * _lost(player):.1f}" for player in (you, other)))
+    yield ("lost by errors in all, % points to win", *(f"{100 * one:.1f}" for one in lost))
     yield ("luck, % points to win", *(f"{100 * player.luck[RESULTS[WINS]]:+.1f}" for player in (you, other)))
     yield ("luck, points", *(f"{player.luck[RESULTS[NET_POINTS]]:+.1f}" for player in (you, other)))
-
-
-def _lost(player: PlayerSummary) -> float:
-    return sum(rate.decisions * rate.chance_lost.mean for rate in player.errors.values())

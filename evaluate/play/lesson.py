@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -21,7 +22,7 @@ from crib_env.agents.expert.agent import ExpertAgent
 from crib_env.cards import parse_cards
 from crib_env.engine import DISCARD
 from crib_env.evaluate.play.coach import Note, notes_on
-from crib_env.evaluate.play.progress import PlayedGame, read_lines, read_progress
+from crib_env.evaluate.play.progress import read_lines, read_progress
 from crib_env.evaluate.play.saved_game import FINISHED, PERSON, SavedGame, read_game
 from crib_env.evaluate.skill.analysis.decisions import LEAST, Moment
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
@@ -67,14 +68,10 @@ class Case(NamedTuple):
         return sorted(parse_cards(self.suits or mixed))
 
 
-class _Book(NamedTuple):
-    cases: tuple[Case, ...]
-
-
 @cache
 def casebook() -> tuple[Case, ...]:
     """All positions."""
-    return read_json(_FILE, f"{_FILE} is no casebook", lambda content: typed({"cases": content}, _Book)).cases
+    return read_json(_FILE, f"{_FILE} is no casebook", lambda content: typed(content, tuple[Case, ...]))
 
 
 class Answer(NamedTuple):
@@ -150,29 +147,18 @@ class Lesson:
             ValueError: the cards cannot be chosen.
             OSError: it cannot be kept.
         """
-        note = judged(position, cards, judge)
+        view = position.view()
+        if len({*cards}) != position.n_cards or not all(view.action_mask[0, card] for card in cards):
+            raise ValueError(f"name {position.n_cards} of the cards that you may play")
+        card, pair = cards[0], cards[-1] if len(cards) > 1 else -1
+        moment = Moment(_ROW, _ROW + PERSON, view, *(np.array([n]) for n in (0, 0, card, pair)))
+        (note,) = notes_on(0, moment, ExpertAgent(), judge)
         if position.id not in self.given():
-            answer = Answer(
-                self.day.isoformat(), position.id, tuple(map(format_card, cards)), note.decision.chance_lost
-            )
+            chosen = tuple(map(format_card, cards))
+            answer = Answer(self.day.isoformat(), position.id, chosen, note.decision.chance_lost)
             add_lines(self._folder / NAME, [json.dumps(answer._asdict())])
             self._answers.append(answer)
         return note
-
-
-def judged(position: Position, cards: Sequence[int], judge: PlayJudge) -> Note:
-    """What the coach says to an answer.
-
-    Raises:
-        ValueError: the cards cannot be chosen.
-    """
-    view = position.view()
-    if len({*cards}) != position.n_cards or not all(view.action_mask[0, card] for card in cards):
-        raise ValueError(f"name {position.n_cards} of the cards that you may play")
-    card, pair = cards[0], cards[-1] if len(cards) > 1 else -1
-    moment = Moment(_ROW, _ROW + PERSON, view, *(np.array([n]) for n in (0, 0, card, pair)))
-    (note,) = notes_on(0, moment, ExpertAgent(), judge)
-    return note
 
 
 def _of_case(case: Case) -> Position:
@@ -184,19 +170,10 @@ def _of_case(case: Case) -> Position:
 def _own(folder: Path, today: str) -> Iterator[Position]:
     """Blunders of games before a day, the costliest first; those of deleted games are left out."""
     blunders = [(blunder, game) for game in read_progress(folder) for blunder in game.blunders if game.game < today]
-    for blunder, game in sorted(blunders, key=lambda one: -one[0].chance_lost):
-        found = _game(folder / FINISHED / f"{game.game}.json")
-        if found and blunder.at in found.decisions():
-            yield Position(f"{game.game}/{blunder.at}", _title(game), found.played[blunder.at].before, None)
-
-
-def _title(game: PlayedGame) -> str:
-    day = game.game
-    return f"From your game against {game.opponent} of {day[:4]}-{day[4:6]}-{day[6:8]}"
-
-
-def _game(file: Path) -> SavedGame | None:
-    try:
-        return SavedGame(read_game(file), RandomAgent(0), file)
-    except (ValueError, IndexError):
-        return None
+    for (at, _), game in sorted(blunders, key=lambda one: -one[0].chance_lost):
+        with suppress(ValueError, IndexError):
+            file, day = folder / FINISHED / f"{game.game}.json", game.game
+            found = SavedGame(read_game(file), RandomAgent(0), file)
+            title = f"From your game against {game.opponent} of {day[:4]}-{day[4:6]}-{day[6:8]}"
+            if at in found.decisions():
+                yield Position(f"{day}/{at}", title, found.played[at].before, None)

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
+from crib_env.evaluate.files import plain
 from crib_env.evaluate.play.coach import Coach
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.saved_game import PERSON
@@ -29,11 +30,10 @@ BEST_RATING = 2_000.0
 
 
 class Losses(NamedTuple):
-    """The decisions of one kind in a game."""
+    """The decisions of one kind in a game, and the chance to win and the points that they lost in all."""
 
     decisions: int
     chance: float
-    """To win, lost in all."""
     points: float
 
 
@@ -76,11 +76,7 @@ def played_game(coach: Coach) -> PlayedGame:
 
 
 def read_progress(folder: Path) -> list[PlayedGame]:
-    """The games kept in a folder, the earliest first.
-
-    Raises:
-        ValueError: a line of the file is none; the message names it.
-    """
+    """The games kept in a folder, the earliest first; a line that is none is an error that names it."""
     return read_lines(folder / NAME, PlayedGame, "a game that was looked through")
 
 
@@ -90,10 +86,9 @@ def read_lines(path: Path, kind: Callable[..., T], called: str) -> list[T]:
     Raises:
         ValueError: a line is not; the message names it.
     """
-    if not path.is_file():
-        return []
-    found = []
-    for k, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    found: list[T] = []
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    for k, line in enumerate(lines, start=1):
         try:
             found.append(typed(parse_json(line), kind))
         except ValueError as error:
@@ -102,16 +97,13 @@ def read_lines(path: Path, kind: Callable[..., T], called: str) -> list[T]:
 
 
 def keep(folder: Path, game: PlayedGame) -> None:
-    """Adds a game, unless it is there already.
+    """Keeps a game, unless it is there already.
 
     Raises:
         ValueError, OSError: the file cannot be read or written.
     """
     if all(game.game != kept.game for kept in read_progress(folder)):
-        losses = {kind: one._asdict() for kind, one in game.losses.items()}
-        blunders = [one._asdict() for one in game.blunders]
-        content = {**game._asdict(), "losses": losses, "blunders": blunders}
-        add_lines(folder / NAME, [json.dumps(content)])
+        add_lines(folder / NAME, [json.dumps(plain(game))])
 
 
 class Estimate(NamedTuple):
@@ -152,14 +144,12 @@ def rating_of_loss(loss: float) -> float:
 
 
 class Rating(NamedTuple):
-    """How strong somebody is by its errors."""
+    """How strong a player is by its errors, with a 95 % interval, and the strongest level that is not stronger."""
 
     rating: float
     low: float
     high: float
-    """95 % interval."""
     level: str
-    """The strongest level that is not stronger."""
 
 
 def rating(games: Sequence[PlayedGame]) -> Rating | None:
@@ -185,17 +175,11 @@ def progress_rows(games: Sequence[PlayedGame]) -> Iterator[tuple[str, str]]:
         if loss := loss_of(games, [kind]):
             n_decisions = sum(game.losses[kind].decisions for game in games)
             yield title, f"{_percents(loss)} to win, {n_decisions} decisions"
-    yield "luck of a game", f"{_mean_of_games([game.luck for game in games], '+')} to win"
-
-
-def _mean_of_games(chances: Sequence[float], sign: str) -> str:
-    """A mean in % points with its interval; ``sign``: ``"+"`` writes that of a gain too."""
-    values = 100 * np.array(chances)
-    spread = f" ± {mean_interval(values)[1] - values.mean():.1f}" if len(values) > 1 else ""
-    return f"{values.mean():{sign}.1f}{spread} % points"
+    luck = 100 * np.array([game.luck for game in games])
+    spread = f" ± {mean_interval(luck)[1] - luck.mean():.1f}" if n > 1 else ""
+    yield "luck of a game", f"{luck.mean():+.1f}{spread} % points to win"
 
 
 def _percents(loss: Estimate) -> str:
-    if loss.low is None or loss.high is None:
-        return f"{100 * loss.mean:.2f} % points"
-    return f"{100 * loss.mean:.2f} ({100 * loss.low:.2f} to {100 * loss.high:.2f}) % points"
+    interval = "" if loss.low is None or loss.high is None else f" ({100 * loss.low:.2f} to {100 * loss.high:.2f})"
+    return f"{100 * loss.mean:.2f}{interval} % points"

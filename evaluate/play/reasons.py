@@ -50,6 +50,11 @@ class After(NamedTuple):
     """The most points to the end of the count, this card included, if the opponent does not lay any more; without cards
     of the opponent, to the end of the play."""
 
+    @property
+    def name(self) -> str:
+        """The card as text."""
+        return format_card(self.card)
+
 
 class Sight:
     """What a player sees before it lays a card.
@@ -199,77 +204,54 @@ _TENS = range(9, 13)
 _NAMES = ("an ace", *(f"a {number}" for number in range(2, 8)), "an 8", "a 9", "a 10", "a jack", "a queen", "a king")
 
 
-class Margin(NamedTuple):
-    """By how much the better card is better."""
-
-    points: float
-    """Net points of the deal; 0 or less where it wins more often all the same."""
-    chance: float
-    """To win the game."""
-
-
-class _Reason(NamedTuple):
-    """One thing that speaks for the better card."""
-
-    points: float
-    """How much it brings, roughly."""
-    tell: Callable[[], str]
-
-
-def why_card(view: PlayerViews, better: int, other: int, margin: Margin) -> str:
+def why_card(view: PlayerViews, better: int, other: int, points: float, chance: float) -> str:
     """Why to lay one card rather than another.
 
     Args:
         view: one decision in the play.
         better, other: the cards.
-        margin: between them.
+        points: net points of the deal that the better one brings more; 0 or less where it wins more often all the same.
+        chance: to win the game, that it brings more.
     """
     sight = Sight(view)
     first, second = sight.after(better), sight.after(other)
     own, opponents = view.scores[0].tolist()
-    reason = max(_reasons(sight, first, second), key=lambda one: one.points)
+    noticed, tell = max(_reasons(sight, first, second), key=lambda one: one[0])
     said = [*_at_once(first, second)]
     gained = first.points - second.points
-    if gained < 0 < margin.points:
-        brings = f"by the end of the play {_named(first)} brings {margin.points:.2f} more all the same"
+    if gained < 0 < points:
+        brings = f"by the end of the play {first.name} brings {points:.2f} more all the same"
         said[0] = f"{said[0].removesuffix('.')}, but {brings}."
-    elif margin.points <= 0:
-        often = f"{_named(first)} wins {_percents(margin.chance)} more often, though not by more points."
+    elif points <= 0:
+        often = f"{first.name} wins {100 * chance:.1f} % points more often, though not by more points."
         said.append(f"At {own} to {opponents} {often}")
-    if reason.points >= max(_NOTICED_IN_PLAY, gained):
-        said.append(reason.tell())
+    if noticed >= max(_NOTICED_IN_PLAY, gained):
+        said.append(tell())
     if not said:
-        said.append(f"By the end of the play {_named(first)} brings {margin.points:.2f} points more.")
+        said.append(f"By the end of the play {first.name} brings {points:.2f} points more.")
     return " ".join(f"{one[0].upper()}{one[1:]}" for one in said)
-
-
-def _named(after: After) -> str:
-    return format_card(after.card)
-
-
-def _percents(chance: float) -> str:
-    return f"{100 * chance:.1f} % points"
 
 
 def _at_once(first: After, second: After) -> Iterator[str]:
     if first.points == second.points > 0:
-        yield f"{_named(first)} and {_named(second)} both make {first.points} at once."
+        yield f"{first.name} and {second.name} both make {first.points} at once."
     elif first.points > second.points:
-        yield f"{_named(first)} makes {first.points} at once, {_named(second)} {second.points or 'nothing'}."
+        yield f"{first.name} makes {first.points} at once, {second.name} {second.points or 'nothing'}."
     elif second.points:
-        yield f"{_named(second)} makes {second.points} at once, {_named(first)} {first.points or 'nothing'}."
+        yield f"{second.name} makes {second.points} at once, {first.name} {first.points or 'nothing'}."
 
 
-def _reasons(sight: Sight, first: After, second: After) -> Iterator[_Reason]:
+def _reasons(sight: Sight, first: After, second: After) -> Iterator[tuple[float, Callable[[], str]]]:
+    """What speaks for the better card: how much it brings, roughly, and what tells of it."""
     if sight.is_alone:
         gained = first.alone - first.points - (second.alone - second.points)
-        yield _Reason(gained, lambda: _tell_alone(sight, first, second))
+        yield gained, lambda: _tell_alone(sight, first, second)
         return
-    yield _Reason(second.reply - first.reply, lambda: _tell_reply(sight, first, second))
+    yield second.reply - first.reply, lambda: _tell_reply(sight, first, second)
     if COUNT_LIMIT not in (first.total, second.total):  # after 31 nobody says go
-        yield _Reason(first.silent - second.silent, lambda: _tell_silent(sight, first, second))
+        yield first.silent - second.silent, lambda: _tell_silent(sight, first, second)
     if first.follows > second.follows:
-        yield _Reason(first.followed - second.followed, lambda: _tell_followers(sight, first, second))
+        yield first.followed - second.followed, lambda: _tell_followers(sight, first, second)
 
 
 def _tell_alone(sight: Sight, first: After, second: After) -> str:
@@ -278,7 +260,7 @@ def _tell_alone(sight: Sight, first: After, second: After) -> str:
         if sight.go_at is None
         else f"said go at {sight.go_at} and holds nothing that fits this count"
     )
-    makes = f"laying on alone you make {first.alone} with {_named(first)} first, {second.alone} with {_named(second)}"
+    makes = f"laying on alone you make {first.alone} with {first.name} first, {second.alone} with {second.name}"
     return f"your opponent {why}: {makes}."
 
 
@@ -296,8 +278,8 @@ def _tell_reply(sight: Sight, first: After, second: After) -> str:
     left = sum(card % 13 in ranks for card in sight.unseen)
     held = f"your opponent holds one with {100 * sight.chance_of(ranks):.0f} %{_why_held(sight)}"
     unseen = f"{left} of {len(sight.unseen)} unseen cards {'is' if left == 1 else 'are'}"
-    leaves = f"{_named(second)} leaves {second.total} for {name}, {sight.name_reply(second, ranks[0])}"
-    best = f"The best reply makes {second.reply:.2f} on average, after {_named(first)} {first.reply:.2f}."
+    leaves = f"{second.name} leaves {second.total} for {name}, {sight.name_reply(second, ranks[0])}"
+    best = f"The best reply makes {second.reply:.2f} on average, after {first.name} {first.reply:.2f}."
     return f"{leaves}: {unseen}, and {held}. {best}"
 
 
@@ -314,7 +296,7 @@ def _tell_silent(sight: Sight, first: After, second: After) -> str:
 def _tell_followers(sight: Sight, first: After, second: After) -> str:
     keeps = format_cards([card for card in sight.held if card != first.card])
     of = f"of {len(sight.unseen)} unseen cards {first.follows}, laid next, let you score with {keeps}"
-    return f"{of}; after {_named(second)} {second.follows}."
+    return f"{of}; after {second.name} {second.follows}."
 
 
 # Discards
@@ -372,12 +354,10 @@ def _more_often(six: Sequence[int], better: Sequence[int], other: Sequence[int])
         [score_show([card for card in six if card not in pair], starter) for starter in starters]
         for pair in (better, other)
     )
-    points = max(range(1, 30), key=lambda points: _reaching(first, points) - _reaching(second, points))
-    many, fewer = _reaching(first, points), _reaching(second, points)
+    reached = {
+        points: [sum(count >= points for count in counts) for counts in (first, second)] for points in range(1, 30)
+    }
+    points, (many, fewer) = max(reached.items(), key=lambda one: one[1][0] - one[1][1])
     if many <= fewer:
         return ""
     return f"your hand then counts {points} or more with {many} of {len(starters)} starters, and otherwise with {fewer}"
-
-
-def _reaching(counts: Sequence[int], points: int) -> int:
-    return sum(count >= points for count in counts)

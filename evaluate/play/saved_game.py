@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -32,21 +33,20 @@ from crib_env.evaluate.matches.muggins import (
 from crib_env.evaluate.play.levels import level_of
 from crib_env.files.json_text import read_json
 from crib_env.kernels import mask_of
-from crib_env.options import check_seed
 from crib_env.picture.seen import stages
 from crib_env.players.turns import Observers
-from crib_env.values import typed
+from crib_env.values import Range, Seed, typed
 from crib_env.views import views_of
 
 PERSON, AGENT = range(2)  # seats
-DEALERS = {"cut": None, "me": PERSON, "agent": AGENT}
+Dealer = Literal["cut", "me", "agent"]
+DEALERS: dict[Dealer, int | None] = {"cut": None, "me": PERSON, "agent": AGENT}
 """Who deals first, in the words of a command."""
 Coaching = Literal["off", "blunders", "deal", "on", "before"]
-Counting = Literal["table", "hand", "muggins"]
-COUNTING: tuple[str, ...] = get_args(Counting)
-"""Who counts the hands of the show: the table; the person its own; both, and each claims what the other has missed."""
-COACHING: tuple[str, ...] = get_args(Coaching)
 """When the coach speaks: not at all, after blunders, at the end of the deal, after each decision, or before it too."""
+Counting = Literal["table", "hand", "muggins"]
+"""Who counts the hands of the show: the table; the person its own; both, and each claims what the other has missed."""
+Score = Annotated[int, Range(0, WIN - 1)]
 FINISHED = "finished"
 """Folder of finished games, within that of the others."""
 _LONGEST = 20  # letters of a name
@@ -60,23 +60,21 @@ class GameSoFar:
 
     agent: str
     """As :func:`crib_env.agents.make_agent` takes it; it has seat 1."""
-    seed: int
+    seed: Seed
     """Of the deals."""
-    first_dealer: int | None
+    first_dealer: Annotated[int, Range(0, 1)] | None
     """A seat, or None for a cut."""
-    scores: tuple[int, int]
+    scores: tuple[Score, Score]
     """At the start: the person's, the agent's."""
     cards: tuple[str, ...]
     """All that were discarded and laid, by both, in order."""
     practice: bool = False
     """Whether cards may be taken back; such a game is not recorded."""
-    coach: str = "on"
-    """One of ``COACHING``."""
-    counting: str = "table"
-    """One of ``COUNTING``."""
+    coach: Coaching = "on"
+    counting: Counting = "table"
     missed: tuple[Missed, ...] = ()
     """What has been overlooked, with muggins."""
-    counted: int = SHOWN
+    counted: Annotated[int, Range(0, SHOWN)] = SHOWN
     """Hands of the last show that have been counted, if they are counted by hand."""
     deals: tuple[str, ...] = ()
     """The first deals of an imported game, thirteen cards each; those after them follow from the seed."""
@@ -92,36 +90,21 @@ class GameSoFar:
     def __post_init__(self) -> None:
         if self.agent.partition(":")[0] == "human":
             raise ValueError("agent 'human' is not allowed: you are the human here")
-        check_seed(self.seed)
-        if not all(0 <= score < WIN for score in self.scores):
-            raise ValueError(f"scores={self.scores} is not allowed: give two of 0 to {WIN - 1}, yours and the agent's")
         if not self.opponent.isprintable():
             raise ValueError(f"opponent={self.opponent!r} is not allowed: give a name without invisible characters")
-        if self.people and (len({*self.people}) != 2 or not all(_is_name(name) for name in self.people)):
+        are_names = all(1 <= len(name) <= _LONGEST and name.isprintable() for name in self.people)
+        if self.people and not (are_names and len({*self.people}) == 2):
             raise ValueError(f"people={self.people} is not allowed: give two different names, up to {_LONGEST} letters")
-        if self.people and (self.practice or self.counting != "table" or self.coach != "off"):
-            raise ValueError(
-                "a game of two people is no practice, the table counts for both, and there is no coach: "
-                "it would tell what the other holds"
-            )
+        if self.people and (self.practice, self.counting, self.coach) != (False, "table", "off"):
+            raise ValueError("a game of two people is no practice, the table counts for both, and there is no coach")
         if wrong := next((deal for deal in self.deals if len(parse_cards(deal)) != _DEALT), None):
             raise ValueError(f"deals: {wrong!r} is not allowed: a deal has {_DEALT} cards")
-        if self.coach not in COACHING:
-            raise ValueError(f"coach={self.coach!r} is not allowed: choose of {', '.join(COACHING)}")
-        if self.counting not in COUNTING:
-            raise ValueError(f"counting={self.counting!r} is not allowed: choose of {', '.join(COUNTING)}")
-        if not 0 <= self.counted <= SHOWN:
-            raise ValueError(f"counted={self.counted} is not allowed: a show has {SHOWN} hands")
 
     @property
     def other(self) -> str:
         """Who plays against the person: the name of a level, or of an agent."""
         level = level_of(self.opponent or self.agent)
         return level.name if level else self.opponent or self.agent
-
-
-def _is_name(name: str) -> bool:
-    return 1 <= len(name) <= _LONGEST and name.isprintable()
 
 
 class Played(NamedTuple):
@@ -131,6 +114,20 @@ class Played(NamedTuple):
     """(1,) the record of the game before it."""
     seat: int
     card: int
+
+    @property
+    def is_discard(self) -> bool:
+        """Whether it went to the crib."""
+        return bool(self.before["phase"][0] == DISCARD)
+
+    @property
+    def is_second(self) -> bool:
+        """Whether it is the second card of a discard, which is one decision."""
+        return self.is_discard and bool(self.before["discards"][0, self.seat])
+
+    def view(self) -> PlayerViews:
+        """What its player saw, one decision."""
+        return views_of(self.before, _ROW, _ROW + self.seat, _ROW)
 
 
 class Show:
@@ -144,28 +141,21 @@ class Show:
         before: (1,) the game before the last card of a deal, with what is missed in it.
         card: that card.
         counted: how many hands have been counted.
+
+    Attributes:
+        stages: the game after the last card, and after each hand that has been counted.
+        hand: what is to be counted next, if anything is.
     """
 
     def __init__(self, before: np.ndarray, card: int, counted: int) -> None:
         self.counted = counted
         self.stages = list(stages(before, card))[: counted + 1]
-        """The game after the last card, and after each hand that has been counted."""
-        self._hands = hands_shown(before)
+        self.hand = hands_shown(before)[counted]
 
     @property
     def games(self) -> np.ndarray:
         """(1,) as it stands."""
         return self.stages[-1]
-
-    @property
-    def is_over(self) -> bool:
-        """Whether no hand is left to count."""
-        return self.counted == SHOWN or bool(self.games["phase"][0] == OVER)
-
-    @property
-    def hand(self) -> Hand:
-        """What is to be counted next."""
-        return self._hands[self.counted]
 
     @property
     def laid_open(self) -> np.ndarray:
@@ -191,18 +181,16 @@ class Count(NamedTuple):
     """By its owner."""
     asked: int
     """For so many points that were missed."""
-    claimed: int
-    """Of these, the points that were granted; none if more were asked for than are missed."""
-
-    @classmethod
-    def of(cls, hand: Hand, said: int, asked: int) -> Count:
-        """By the rules: a claim of more points than were missed is granted none."""
-        return cls(hand, said, asked, asked if asked <= hand.points - said else 0)
 
     @property
     def missed(self) -> int:
         """Points that the owner does not peg. Who says too much pegs what is there."""
         return max(0, self.hand.points - self.said)
+
+    @property
+    def claimed(self) -> int:
+        """Points that the other is granted; none if more were asked for than are missed."""
+        return self.asked if self.asked <= self.missed else 0
 
 
 class SavedGame:
@@ -215,6 +203,10 @@ class SavedGame:
 
     Raises:
         ValueError: a card is not legal.
+
+    Attributes:
+        played: every card so far, in order.
+        show: the show, while it is counted by hand.
     """
 
     def __init__(self, so_far: GameSoFar, agent: Agent, file: Path) -> None:
@@ -226,9 +218,7 @@ class SavedGame:
         self._observers = Observers(self._batch, (agent, np.array([AGENT])))
         self._lock = ExitStack()
         self.played: list[Played] = []
-        """Every card so far, in order."""
         self.show: Show | None = None
-        """The show, while it is counted by hand."""
         for k, card in enumerate(so_far.cards, start=1):
             if self.is_over:
                 raise ValueError("there are cards after its end")
@@ -238,8 +228,9 @@ class SavedGame:
             counted = so_far.counted if k == len(so_far.cards) else SHOWN
             self._apply(so_far, played, _show_after(so_far, played, counted))
         now = int(self.games["n_deals"][0]), self.show.counted if self.show else SHOWN * self.is_over
-        if early := [one for one in so_far.missed if (one.deal, HANDS.index(one.hand)) >= now]:
-            raise ValueError(f"deal {early[0].deal}: {early[0].hand} has not been counted, and points of it are missed")
+        for one in so_far.missed:
+            if (one.deal, HANDS.index(one.hand)) >= now:
+                raise ValueError(f"deal {one.deal}: {one.hand} has not been counted, and points of it are missed")
 
     @classmethod
     def begin_in(cls, so_far: GameSoFar, folder: Path) -> SavedGame:
@@ -260,12 +251,7 @@ class SavedGame:
 
     @classmethod
     def resume(cls, file: Path, said: str | None) -> SavedGame:
-        """The game in a file.
-
-        Args:
-            file: as it was kept.
-            said: the agent that the user has named beside it. It must be the game's, and has to be named if it is code
-                of the user's own (:func:`crib_env.agents.registry.check_names_of_file`).
+        """The game in a file, if its agent may be made (:func:`read_game_to_resume`).
 
         Raises:
             ValueError: it holds no such game, or another process has opened it.
@@ -289,8 +275,7 @@ class SavedGame:
     @property
     def so_far(self) -> GameSoFar:
         """As it stands."""
-        counted = self.show.counted if self.show else SHOWN
-        return _as_it_stands(self._so_far, self.played, counted, self.games)
+        return _as_it_stands(self._so_far, self.played, self.show, self.games)
 
     @property
     def games(self) -> np.ndarray:
@@ -304,7 +289,7 @@ class SavedGame:
 
     @property
     def is_over(self) -> bool:
-        """Whether somebody has won."""
+        """Whether a player has won."""
         return bool(self.games["phase"][0] == OVER)
 
     @property
@@ -313,23 +298,22 @@ class SavedGame:
         first, second = self._so_far.people or ("you", self._so_far.other)
         return first, second
 
-    def view(self) -> PlayerViews:
-        """What the person sees, one decision."""
-        return views_of(self.games, _ROW, np.array([PERSON]), self._batch.game_ids)
+    def view(self, seat: int = PERSON) -> PlayerViews:
+        """What a player sees, one decision."""
+        return views_of(self.games, _ROW, _ROW + seat, self._batch.game_ids)
 
     def agents_card(self) -> int:
         """The agent's choice, where it is to act."""
         return int(self.agent.act(self._batch.views(_ROW))[0])
 
-    def play(self, card: int) -> list[np.ndarray]:
-        """Plays a card of whoever is to act, and keeps the game; its stages (:meth:`stages`).
+    def play(self, card: int) -> None:
+        """Plays a card of the player who is to act, and keeps the game.
 
         Raises:
             ValueError: the card is not legal; nothing has changed.
             OSError: the file cannot be written; nothing has changed.
         """
         self._take(self._so_far, self._next(card), 0)
-        return self.stages(len(self.played) - 1)
 
     @property
     def place(self) -> tuple[int, int]:
@@ -356,9 +340,9 @@ class SavedGame:
             raise ValueError("there is nothing to count now")
         hand, has_muggins = self.show.hand, self._so_far.counting == "muggins"
         if hand.owner == PERSON:
-            count = Count.of(hand, points, max(0, hand.points - points) * has_muggins)
+            count = Count(hand, points, max(0, hand.points - points) * has_muggins)
         else:
-            count = Count.of(hand, self.agents_count(), points)
+            count = Count(hand, self.agents_count(), points)
         missed = self._so_far.missed
         if count.missed and has_muggins:
             missed += (Missed(int(self.games["n_deals"][0]), hand.name, count.missed, count.claimed),)
@@ -368,29 +352,23 @@ class SavedGame:
         return count
 
     def agents_count(self) -> int:
-        """What the agent says of its own hand, which is due."""
-        if self.show is None:
-            raise ValueError("there is nothing to count now")
-        return self.show.said_by(self._so_far.agent, self._so_far.seed)
+        """What the agent says of its own hand, if that is due."""
+        return self.show.said_by(self._so_far.agent, self._so_far.seed) if self.show else 0
 
     def check(self, card: int) -> None:
-        """Checks that whoever is to act may play a card.
+        """Checks that the player who is to act may play a card.
 
         Raises:
             ValueError: it is not legal, or hands are to be counted first.
         """
         if self.show:
             raise ValueError("count the hands first")
-        legal = views_of(self.games, _ROW, np.array([self.turn]), self._batch.game_ids).action_mask[0]
+        legal = self.view(self.turn).action_mask[0]
         if not 0 <= card < len(legal) or not legal[card]:
             raise ValueError(f"{format_card(card)} is not legal")
 
     def _next(self, card: int) -> Played:
-        """A card of whoever is to act, not played yet.
-
-        Raises:
-            ValueError: it is not legal.
-        """
+        """A legal card of the player who is to act, not played yet."""
         self.check(card)
         before = self.games.copy()
         write_missed(before, self._so_far.missed)
@@ -403,7 +381,7 @@ class SavedGame:
         show = _show_after(so_far, played, counted)
         after = show.games if show else [*stages(played.before, played.card)][-1]
         cards = [*(self.played[:-1] if self.show else self.played), played]
-        self._keep(_as_it_stands(so_far, cards, show.counted if show else SHOWN, after))
+        self._keep(_as_it_stands(so_far, cards, show, after))
         self._apply(so_far, played, show)
 
     def _apply(self, so_far: GameSoFar, played: Played, show: Show | None) -> None:
@@ -432,11 +410,10 @@ class SavedGame:
             games["cards"][0] = cards = self._deals[number]
             games["hand"][0] = mask_of(np.array(cards[:6])), mask_of(np.array(cards[6:12]))
 
-    def set(self, coach: str, counting: str) -> None:
+    def set(self, coach: Coaching, counting: Counting) -> None:
         """Changes the settings of the coach and of counting.
 
         Raises:
-            ValueError: ``coach`` is not one of ``COACHING``, or ``counting`` not one of ``COUNTING``.
             OSError: the file cannot be written; nothing has changed.
         """
         so_far = replace(self._so_far, coach=coach, counting=counting)
@@ -447,28 +424,18 @@ class SavedGame:
             self._so_far = so_far
 
     def _keep(self, so_far: GameSoFar) -> None:
-        write_json(self.file, asdict(so_far))
+        write_json(self.file, so_far)
 
     def decisions(self) -> list[int]:
         """Where in :attr:`played` the person decided something: a discard is one decision about two cards."""
-        return [
-            k
-            for k, played in enumerate(self.played)
-            if played.seat == PERSON
-            and not (played.before["phase"][0] == DISCARD and played.before["discards"][0, PERSON])
-        ]
+        return [k for k, one in enumerate(self.played) if one.seat == PERSON and not one.is_second]
 
     def view_at(self, n: int) -> tuple[PlayerViews, tuple[int, ...]]:
-        """What the person saw at a decision (:meth:`decisions`), and what it chose.
-
-        Raises:
-            ValueError: there was none before the ``n``-th card.
-        """
+        """What the person saw at a decision (:meth:`decisions`), and what it chose; a ValueError if there was none."""
         if n not in self.decisions():
             raise ValueError(f"at={n} is not allowed: it was no decision of yours")
-        before = self.played[n].before
-        chosen = self.played[n : n + 2] if before["phase"][0] == DISCARD else self.played[n : n + 1]
-        return views_of(before, _ROW, np.array([PERSON]), _ROW), tuple(played.card for played in chosen)
+        chosen = self.played[n : n + 1 + self.played[n].is_discard]
+        return chosen[0].view(), tuple(played.card for played in chosen)
 
     def until(self, n: int, **changes: Any) -> GameSoFar:
         """The game before its ``n``-th card (from 0), with some fields changed."""
@@ -499,11 +466,7 @@ class SavedGame:
         return game
 
     def delete(self) -> None:
-        """Deletes its file.
-
-        Raises:
-            OSError: it cannot be deleted.
-        """
+        """Deletes its file, or raises an OSError."""
         self.file.unlink(missing_ok=True)
         self.close()
         lock_of(self.file).unlink(missing_ok=True)
@@ -549,7 +512,12 @@ def read_game(file: Path) -> GameSoFar:
 
 
 def read_game_to_resume(file: Path, said: str | None) -> GameSoFar:
-    """The same, if :meth:`SavedGame.resume` would take the agent that the user has named; it is not made.
+    """The same, if its agent may be made.
+
+    Args:
+        file: as it was kept.
+        said: the agent that the user has named beside it. It must be the game's, and has to be named if it is code of
+            the user's own (:func:`crib_env.agents.registry.check_names_of_file`).
 
     Raises:
         ValueError: it holds no game, or the game of another agent.
@@ -568,20 +536,20 @@ def _to_resume(content: Any, said: str | None, file: Path) -> GameSoFar:
 def _new_file(folder: Path) -> Path:
     """An empty file that no other game of the folder has, finished ones included."""
     (folder / FINISHED).mkdir(parents=True, exist_ok=True)
-    now, k = time.strftime("%Y%m%d-%H%M%S"), 1
-    while True:
+    now = time.strftime("%Y%m%d-%H%M%S")
+    for k in itertools.count(1):
         file = folder / (f"{now}.json" if k == 1 else f"{now}-{k}.json")
         with suppress(FileExistsError):
             if not (folder / FINISHED / file.name).exists():
                 file.touch(exist_ok=False)
-                return file
-        k += 1
+                break
+    return file
 
 
-def _as_it_stands(so_far: GameSoFar, played: Sequence[Played], counted: int, games: np.ndarray) -> GameSoFar:
+def _as_it_stands(so_far: GameSoFar, played: Sequence[Played], show: Show | None, games: np.ndarray) -> GameSoFar:
     own, other = games["scores"][0].tolist()
     cards, deal = tuple(format_card(one.card) for one in played), int(games["n_deals"][0])
-    return replace(so_far, cards=cards, counted=counted, standing=(own, other), deal=deal)
+    return replace(so_far, cards=cards, counted=show.counted if show else SHOWN, standing=(own, other), deal=deal)
 
 
 def _is_last(before: np.ndarray) -> bool:
@@ -595,7 +563,7 @@ def _show_after(so_far: GameSoFar, played: Played, counted: int) -> Show | None:
         return None
     for done in range(counted, SHOWN):
         show = Show(played.before, played.card, done)
-        if show.is_over:
+        if show.games["phase"][0] == OVER:
             break
         if so_far.counting == "muggins" or show.hand.owner == PERSON:
             return show
@@ -618,17 +586,8 @@ def imported(line: str) -> GameSoFar:
         deals = [format_cards([*cards[6:12], *cards[:6], cards[12]]) for cards in map(parse_cards, deals)]
     opponent = record.players[other]
     cards = tuple(format_card(card) for deal in record.cards for card in parse_cards(deal))
-    return GameSoFar(
-        _plays_on(opponent),
-        0,
-        first_dealer,
-        scores,
-        cards,
-        practice=True,
-        missed=record.missed,
-        deals=tuple(deals),
-        opponent=opponent,
-    )
+    start = GameSoFar(_plays_on(opponent), 0, first_dealer, scores, cards, practice=True, opponent=opponent)
+    return replace(start, missed=record.missed, deals=tuple(deals))
 
 
 def _plays_on(opponent: str) -> str:

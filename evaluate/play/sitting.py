@@ -52,7 +52,7 @@ class Sitting:
         return Looker(self.game.turn if self.seated is None else self.seated, self.seated is not None)
 
     def play(self, cards: Sequence[int]) -> Looker:
-        """Plays cards of whoever is to act; who has seen it. Another person has to take the seat for the next ones.
+        """Plays cards of the player who is to act, and gives who has seen it. Another person takes the seat then.
 
         Raises:
             ValueError: a card is not legal; nothing has changed.

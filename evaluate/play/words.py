@@ -9,9 +9,10 @@ import numpy as np
 
 from crib_env import describe_show
 from crib_env.cards import format_card, format_cards
-from crib_env.engine import DISCARD, EVENTS
+from crib_env.engine import EVENTS
 from crib_env.evaluate.matches.muggins import Hand, hands_counted, hands_shown
 from crib_env.evaluate.play.saved_game import AGENT, PERSON, Count, Played, SavedGame
+from crib_env.evaluate.skill.analysis.decisions import GameAnalysis
 from crib_env.picture.seen import Counted, see
 from crib_env.views import views_of
 
@@ -36,34 +37,57 @@ class Moment(NamedTuple):
 def moments(
     game: SavedGame,
     place: tuple[int, int],
-    viewer: int = PERSON,
+    viewer: int | None = PERSON,
     named: Callable[[int], str] = format_card,
+    names: tuple[str, str] | None = None,
 ) -> Iterator[Moment]:
     """What has happened in a game since a place (:attr:`SavedGame.place`); where it is the present one, the deal alone.
 
     Args:
         game: the game.
         place: cards that had been played, and stages of the next one that had been seen.
-        viewer: the seat of the reader, who is not told of cards that the other has discarded.
+        viewer: the seat of the reader, who is not told of cards that the other has discarded; None for all cards.
         named: the name of a card.
+        names: of the players by seat; by default those of the game.
     """
-    since, seen = place
+    (since, seen), names = place, names or game.names
     if since == len(game.played) and not game.show:
-        yield Moment("deal", since, game.games, None, (tell_deal(game.games, game.names),))
+        yield Moment("deal", since, game.games, None, (tell_deal(game.games, names),))
     after, said = [*(played.before for played in game.played[since + 1 :]), game.games], list[str]()
     for at, (played, following) in enumerate(zip(game.played[since:], after), start=since + 1):
         first, *_ = steps = game.stages(at - 1)
-        said += tell_card(played, first, game.names, named, viewer)
+        said += _tell_card(played, first, names, named, viewer)
         goes_on = following["turn"][0] == played.seat and following is not game.games
-        if goes_on and played.before["phase"][0] == DISCARD and not played.before["discards"][0, played.seat]:
+        if goes_on and played.is_discard and not played.is_second:
             continue  # both cards go to the crib together
         for k, step in enumerate(steps):
             if k >= seen:
-                told = tell_show(step, game.names) if k else said
+                told = _tell_show(step, names) if k else said
                 yield Moment("hand" if k else "card", at, step, played.seat, tuple(told))
         said, seen = [], 0
         if following["n_deals"][0] != played.before["n_deals"][0]:
-            yield Moment("deal", at, following, None, (tell_deal(following, game.names),))
+            yield Moment("deal", at, following, None, (tell_deal(following, names),))
+
+
+def tell_game(game: SavedGame, analysis: GameAnalysis) -> str:
+    """A finished game as text, deal by deal, with the cards of both, errors and luck."""
+    names, first = analysis.record.names, game.played[0].before
+    lines, began, told, number = [f"{names[0]} against {names[1]}, seed {game.so_far.seed}"], 0, 0, 0
+    start = Moment("deal", 0, first, None, (tell_deal(first, names),))
+    for moment in (start, *moments(game, (0, 0), None, names=names)):
+        if moment.kind == "deal":
+            luck, (own, other) = analysis.told_luck(number - 1) if number else [], moment.games["scores"][0].tolist()
+            lines += [*(f"  {line}" for line in luck), "", f"{moment.said[0]}; {names[0]} {own}, {names[1]} {other}"]
+            began, number = moment.at, number + 1
+        else:
+            losses, places = analysis.told_losses(number - 1), range(told - began, moment.at - began)
+            lines += [f"  {line}" for line in moment.said]
+            lines += [f"    {names[moment.seat or 0]}: {losses[place]}" for place in places if place in losses]
+        if missed := tell_missed(see(moment.games, PERSON, names=names).counted, names):
+            lines.append(f"    {missed}")
+        told = moment.at
+    luck, end = analysis.told_luck(number - 1), see(game.games, PERSON, names=names).caption.rpartition(". ")[2]
+    return "\n".join([*lines, *(f"  {line}" for line in luck), "", end])
 
 
 def tell_deal(games: np.ndarray, names: tuple[str, str]) -> str:
@@ -72,31 +96,21 @@ def tell_deal(games: np.ndarray, names: tuple[str, str]) -> str:
     return f"deal {int(games['n_deals'][0])}: {dealer} deal{'s' * (dealer != 'you')}"
 
 
-def tell_card(
-    played: Played,
-    step: np.ndarray,
-    names: tuple[str, str],
-    named: Callable[[int], str] = format_card,
-    viewer: int = PERSON,
+def _tell_card(
+    played: Played, step: np.ndarray, names: tuple[str, str], named: Callable[[int], str], viewer: int | None
 ) -> Iterator[str]:
-    """A card that was discarded or laid, and the points it scored; discards of the viewer's opponent are left out.
-
-    Args:
-        played: the card.
-        step: (1,) the game after it, the first of its stages.
-        names: by seat.
-        named: the name of a card.
-        viewer: the seat of who is told.
-    """
+    """A card that was discarded or laid, the points it scored, and who then says go; ``step``: the game after it."""
     table, earned = see(step, viewer, names=names), _earned(step)
     if table.laid and table.laid[-1].card == played.card:
         yield f"{names[played.seat]}: {named(played.card)}, {table.laid[-1].count}{earned}"
-    elif played.seat == viewer:
-        yield f"you discard {named(played.card)}"
+    elif viewer in (None, played.seat):
+        who = "you" if viewer == played.seat else names[played.seat]
+        yield f"{who} discard{'s' * (who != 'you')} {named(played.card)}"
     if not table.laid and table.starter is not None and table.starter >= 0:
         yield f"the starter is {named(table.starter)}{earned}"
-    before, after = (views_of(games, _ONE, _ONE + viewer, _ONE).said_go[0] for games in (played.before, step))
-    for k, seat in enumerate((viewer, 1 - viewer)):
+    own = viewer or 0
+    before, after = (views_of(games, _ONE, _ONE + own, _ONE).said_go[0] for games in (played.before, step))
+    for k, seat in enumerate((own, 1 - own)):
         if after[k] and not before[k]:
             yield f"{names[seat]}: go"
 
@@ -113,7 +127,7 @@ def tell_hand(hand: Hand, names: tuple[str, str]) -> str:
     return f"{names[hand.owner]}, {kind} {format_cards(hand.cards)} with {format_card(hand.starter)}"
 
 
-def tell_show(games: np.ndarray, names: tuple[str, str]) -> Iterator[str]:
+def _tell_show(games: np.ndarray, names: tuple[str, str]) -> Iterator[str]:
     """The hand that was counted by the last step of a game (1,), and how it is counted."""
     counted = hands_counted(games)
     for hand in hands_shown(games):
@@ -137,9 +151,9 @@ def tell_count(count: Count, names: tuple[str, str]) -> str:
     return f"{count.said} is right" + ", so there is nothing to peg" * (count.asked > 0)
 
 
-def tell_missed(counted: Counted, names: tuple[str, str]) -> str:
+def tell_missed(counted: Counted | None, names: tuple[str, str]) -> str:
     """What was missed of a hand of the show; empty if it was nothing."""
-    if not counted.missed:
+    if not counted or not counted.missed:
         return ""
     who, other = names[counted.seat], names[1 - counted.seat]
     pegs = f"{other} peg{'s' * (other != 'you')} {counted.claimed}" if counted.claimed else "nobody pegs them"

@@ -9,9 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from crib_env.evaluate.play.page.games import Games
+from crib_env.evaluate.play.page.games import READY, Games
 from crib_env.evaluate.play.page.server import served
-from crib_env.evaluate.play.page.warming import READY
 from crib_env.evaluate.play.saved_game import GameSoFar
 
 
@@ -49,20 +48,38 @@ class Page(NamedTuple):
         status, _, answer = self.send("POST", f"/{self.token}/do/{name}", body, {"Origin": self.origin})
         return status, json.loads(answer)
 
+    def new(self, agent: str = "greedy", **changes):
+        """A message for a new game; status and content of the answer."""
+        settings = {"dealer": "cut", "scores": [0, 0], "seed": 1, "practice": False, "coach": "on", "counting": "table"}
+        return self.ask("new", **{"agent": agent, **settings, **changes})
+
     def begin(self, agent: str = "greedy", **changes):
-        """A new game."""
-        message = {
-            "agent": agent,
-            "dealer": "cut",
-            "scores": [0, 0],
-            "seed": 1,
-            "practice": False,
-            "coach": "on",
-            "counting": "table",
-        }
-        status, state = self.ask("new", **{**message, **changes})
+        """The state of a new game."""
+        status, state = self.new(agent, **changes)
         assert status == 200, state
         return state
+
+    def play_on(self, state, n: int = 10_000, last: bool = False):
+        """Plays so many messages, or to the end, of the first legal cards or the last ones; all states on the way."""
+        states = [state]
+        while not states[-1]["over"] and len(states) <= n:
+            now = states[-1]
+            legal, choose = now["frames"][-1]["sides"][0]["legal"], now["choose"]
+            cards = legal[-choose:] if last else legal[:choose]
+            status, state = self.ask("play", game=now["game"], at=now["at"], cards=cards)
+            assert status == 200, state
+            states.append(state)
+        return states
+
+    def do(self, name: str, state, **more):
+        """The answer to a message about the present moment of a game."""
+        status, found = self.ask(name, game=state["game"], at=state["at"], **more)
+        assert status == 200, found
+        return found
+
+    def kept(self, state):
+        """The game of a state as the server holds it."""
+        return self.games._open[state["game"]].result().game
 
 
 @contextmanager

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crib_env.evaluate.play.page.games import Games, answered
-from crib_env.evaluate.play.page.warming import READY
+from crib_env.evaluate.play.page.games import READY, Games, answered
 from crib_env.evaluate.play.saved_game import GameSoFar
 from tests.helpers import web_positions
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,43 +14,34 @@ import numpy as np
 from crib_env import PlayerViews
 from crib_env.agents.choosing import lowest_of_rank, six_dealt
 from crib_env.cards import format_card
-from crib_env.engine import CRIB, DISCARD, DOUBLE_SKUNK, EVENTS, SKUNK
-from crib_env.evaluate.play.coach import Coach, Hint, Note, review_rows
-from crib_env.evaluate.play.lesson import Lesson, Position
-from crib_env.evaluate.play.levels import Level, Measured
-from crib_env.evaluate.play.progress import PlayedGame, progress_rows, rating
+from crib_env.engine import CRIB, DISCARD, EVENTS
+from crib_env.evaluate.play.coach import Note
+from crib_env.evaluate.play.levels import Level
 from crib_env.evaluate.play.reasons import Sight
 from crib_env.evaluate.play.saved_game import PERSON, SavedGame, Show, read_game
 from crib_env.evaluate.play.sitting import Looker
-from crib_env.evaluate.play.told_game import tell_game
 from crib_env.evaluate.play.words import moments, tell_deal, tell_missed
-from crib_env.evaluate.skill.analysis.decisions import LEAST
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
-from crib_env.evaluate.skill.luck.table import WINS
 from crib_env.picture.drawing import hole_at
 from crib_env.picture.seen import HIDDEN, Side, card_name, see
 from crib_env.scoring import count_aloud
 from crib_env.tables.analysis import analyse_discard
 
-HUMAN = Looker(PERSON, True)
-"""Who plays against an agent."""
+_HUMAN = Looker(PERSON, True)  # who plays against an agent
 GAME_ID = re.compile(r"\d{8}-\d{6}(-\d+)?")
 _LISTED = 30
-_ASKED = ("you", "your opponent")
 
 
-def state(
-    game: SavedGame, place: tuple[int, int], looker: Looker = HUMAN, then: Looker | None = None
-) -> dict[str, Any]:
+def state(game: SavedGame, place: tuple[int, int], looker: Looker, then: Looker) -> dict[str, Any]:
     """The state of a game, and the moments since a place (:attr:`SavedGame.place`).
 
     Args:
         game: the game.
         place: what the page has seen.
         looker: who sees the moments up to the present one.
-        then: who sees that, and a new deal; by default the same.
+        then: who sees that, and a new deal.
     """
-    so_far, then = game.so_far, then or looker
+    so_far = game.so_far
     to_take = so_far.people and not then.sees
     return {
         "agent": so_far.agent,
@@ -64,17 +56,8 @@ def state(
         "at": len(game.played),
         "choose": 0 if to_take else to_choose(game, then.seat),
         "over": game.is_over,
-        "skunk": _skunk(game),
         "frames": list(_frames(game, place, looker, Looker(looker.seat, then.sees))),
     }
-
-
-def _skunk(game: SavedGame) -> str:
-    """A sentence, where a finished game was one; otherwise empty."""
-    loser = int(game.games["scores"].min())
-    if not game.is_over or loser > SKUNK:
-        return ""
-    return "A double skunk. " if loser <= DOUBLE_SKUNK else "A skunk. "
 
 
 def to_choose(game: SavedGame, seat: int) -> int:
@@ -98,14 +81,14 @@ def _frames(game: SavedGame, place: tuple[int, int], looker: Looker, then: Looke
         yield {"at": n, **moment_of(game.games, game.names, then)}
 
 
-def whole_game(game: SavedGame) -> Iterator[dict[str, Any]]:
+def whole_game(game: SavedGame) -> list[dict[str, Any]]:
     """The moments of a finished game from its first deal on; ``at``: how many cards had been played."""
     first = game.played[0].before
-    yield {"at": 0, **moment_of(first, game.names), "said": [tell_deal(first, game.names)]}
-    yield from _frames(game, (0, 0), HUMAN, HUMAN)
+    start = {"at": 0, **moment_of(first, game.names), "said": [tell_deal(first, game.names)]}
+    return [start, *_frames(game, (0, 0), _HUMAN, _HUMAN)]
 
 
-def moment_of(games: np.ndarray, names: tuple[str, str], looker: Looker = HUMAN) -> dict[str, Any]:
+def moment_of(games: np.ndarray, names: tuple[str, str], looker: Looker = _HUMAN) -> dict[str, Any]:
     """A game as it stands, without what led to it."""
     begun = games.copy()
     begun["n_events"] = 0  # these belong to the card before
@@ -137,29 +120,18 @@ def _frame(
         "deal": int(games["n_deals"][0]),
         "mover": None if mover is None else mover ^ own,
         "sides": [_side(table.sides[seat], seat == own, covered) for seat in (own, 1 - own)],
-        "crib": [""] * len(table.crib) if covered else _cards(table.crib),
+        "crib": [""] * len(table.crib) if covered else cards_as_text(table.crib),
         "starter": None if table.starter is None else _card(table.starter),
-        "laid": [
-            {
-                "card": _card(laid.card),
-                "seat": laid.seat ^ own,
-                "count": laid.count,
-                "points": laid.points,
-                "past": laid.is_past,
-            }
-            for laid in table.laid
-        ],
+        "laid": [asdict(laid) | {"card": _card(laid.card), "seat": laid.seat ^ own} for laid in table.laid],
         "count": table.count,
         "counted": counted
-        and {
+        and counted._asdict()
+        | {
             "seat": counted.seat ^ own,
             "crib": counted.kind == EVENTS[CRIB],
-            "points": counted.points,
-            "pegged": counted.pegged,
-            "missed": counted.missed,
             "told": tell_missed(counted, names),
             "items": [
-                {"said": said, "kind": item.kind, "points": item.points, "cards": _cards(item.cards)}
+                item._asdict() | {"said": said, "cards": cards_as_text(item.cards)}
                 for item, said in zip(counted.items, count_aloud(counted.items))
             ],
         },
@@ -168,52 +140,28 @@ def _frame(
     }
 
 
-def notes_as_json(coach: Coach) -> dict[str, Any]:
-    """The coach's comments so far, and the line of the chance to win."""
-    return {"notes": [note_as_json(note) for note in coach.notes()], "line": coach.line()}
-
-
 def note_as_json(note: Note) -> dict[str, Any]:
     """A comment of the coach."""
     return {"at": note.at, "deal": note.deal, "size": note.size, "text": note.text, "why": note.why}
 
 
-def hint_as_json(hint: Hint) -> dict[str, Any]:
-    """What the coach would do."""
-    return {"cards": _cards(hint.cards), "chance": hint.chance, "why": hint.why}
-
-
 def _side(side: Side, is_below: bool, covered: bool) -> dict[str, Any]:
     rear = side.rear_peg if side.score else -1
-    return {
-        "score": side.score,
+    return side._asdict() | {
         "pegs": [hole_at(hole, is_below) for hole in (rear, side.score)],
-        "dealer": side.is_dealer,
-        "acts": side.acts,
-        "go": side.says_go,
-        "hand": [""] * len(side.hand) if covered else _cards(side.hand),
-        "legal": [] if covered else _cards(side.legal),
+        "hand": [""] * len(side.hand) if covered else cards_as_text(side.hand),
+        "legal": [] if covered else cards_as_text(side.legal),
     }
 
 
-def _cards(cards: Iterable[int]) -> list[str]:
+def cards_as_text(cards: Iterable[int]) -> list[str]:
+    """Cards as text."""
     return [_card(card) for card in cards]
 
 
 def _card(card: int) -> str:
     """As text; empty for a card that lies face down."""
     return "" if card == HIDDEN else format_card(card)
-
-
-def review_as_json(coach: Coach) -> dict[str, Any]:
-    """The coach on a finished game, and each of its moments."""
-    analysis = coach.analysis()
-    return {
-        "rows": list(review_rows(analysis)),
-        "costliest": [note_as_json(note) for note in coach.costliest()],
-        "frames": list(whole_game(coach.game)),
-        "luck": analysis.luck[:, :, WINS].sum(axis=1).tolist(),
-    }
 
 
 def choices_as_json(view: PlayerViews, chosen: Sequence[int], judge: PlayJudge) -> dict[str, Any]:
@@ -231,7 +179,9 @@ def choices_as_json(view: PlayerViews, chosen: Sequence[int], judge: PlayJudge) 
     rows = _discards(view) if of_discard else _cards_to_lay(view, judge, chosen[0])
     return {
         "columns": ["hand", "crib", "play", "points", "win %"] if of_discard else ["at once", "by the end", "win %"],
-        "rows": [{"cards": _cards(of), "cells": list(cells), "chosen": {*of} == {*chosen}} for of, cells in rows],
+        "rows": [
+            {"cards": cards_as_text(of), "cells": list(cells), "chosen": {*of} == {*chosen}} for of, cells in rows
+        ],
     }
 
 
@@ -253,60 +203,6 @@ def _cards_to_lay(view: PlayerViews, judge: PlayJudge, chosen: int) -> Iterator[
         yield [card], (str(sight.after(card).points), f"{points[rank] - most:+.2f}", f"{100 * chances[rank]:.1f}")
 
 
-def share_as_json(coach: Coach) -> dict[str, Any]:
-    """The game as text with errors and luck, and as a line of a file of games."""
-    analysis = coach.analysis()
-    return {"text": tell_game(analysis.record, analysis=analysis), "line": analysis.record.to_line()}
-
-
-def progress_as_json(games: Sequence[PlayedGame]) -> dict[str, Any]:
-    """A person's games in rows, and its rating."""
-    found = rating(games)
-    return {
-        "rows": list(progress_rows(games)) if games else [],
-        "rating": found and found._asdict(),
-    }
-
-
-def lesson_as_json(lesson: Lesson) -> dict[str, Any]:
-    """The positions, without their answers."""
-    given = lesson.given()
-    return {
-        "day": lesson.day.isoformat(),
-        "positions": [
-            {
-                "id": position.id,
-                "title": position.title,
-                "choose": position.n_cards,
-                "frame": moment_of(position.games, _ASKED),
-                "given": position.id in given
-                and {
-                    "cards": list(given[position.id].cards),
-                    "right": given[position.id].chance_lost < LEAST,
-                },
-            }
-            for position in lesson.positions
-        ],
-    }
-
-
-def answer_as_json(lesson: Lesson, position: Position, cards: Sequence[int], judge: PlayJudge) -> dict[str, Any]:
-    """What the coach says to an answer, all choices in columns, and what strong players have published.
-
-    Raises:
-        ValueError: the cards cannot be chosen.
-        OSError: the answer cannot be kept.
-    """
-    note = lesson.judged(position, cards, judge)
-    answers = position.case.answers if position.case else {}
-    return {
-        "note": note_as_json(note),
-        "right": note.decision.chance_lost < LEAST,
-        "choices": choices_as_json(position.view(), cards, judge),
-        "published": [[ranks, list(people)] for ranks, people in answers.items()],
-    }
-
-
 def listed(folder: Path) -> list[dict[str, Any]]:
     """The latest games of a folder; files that are not games are skipped."""
     rows: list[dict[str, Any]] = []
@@ -322,15 +218,9 @@ def listed(folder: Path) -> list[dict[str, Any]]:
 
 def level_row(level: Level) -> dict[str, str]:
     """A level as the first screen shows it."""
-    rates = {"greedy": level.against_greedy, "best": level.against_best}
-    told = [f"{_rate(rate)} of {rate.games:,} games against {name}" for name, rate in rates.items() if rate]
-    return {
-        "name": level.name,
-        "agent": level.agent,
-        "says": level.says,
-        "figures": f"wins {', '.join(told)}",
-    }
-
-
-def _rate(rate: Measured) -> str:
-    return f"{100 * rate.value:.1f} ± {50 * (rate.high - rate.low):.1f} %"
+    told = [
+        f"{100 * rate.value:.1f} ± {50 * (rate.high - rate.low):.1f} % of {rate.games:,} games against {name}"
+        for name, rate in (("greedy", level.against_greedy), ("best", level.against_best))
+        if rate
+    ]
+    return {"name": level.name, "agent": level.agent, "says": level.says, "figures": f"wins {', '.join(told)}"}

@@ -11,42 +11,66 @@ from contextlib import contextmanager
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from crib_env import parse_card
 from crib_env.agents.registry import is_outside_agent
 from crib_env.evaluate.matches.muggins import HIGHEST
-from crib_env.evaluate.play.coach import HOW
+from crib_env.evaluate.play.coach import HOW, review_rows
 from crib_env.evaluate.play.lesson import Lesson
 from crib_env.evaluate.play.levels import FIRST, LEVELS
 from crib_env.evaluate.play.page.as_json import (
     GAME_ID,
-    answer_as_json,
+    cards_as_text,
     choices_as_json,
-    hint_as_json,
-    lesson_as_json,
     level_row,
     listed,
-    notes_as_json,
-    progress_as_json,
-    review_as_json,
-    share_as_json,
+    moment_of,
+    note_as_json,
     state,
     to_choose,
+    whole_game,
 )
-from crib_env.evaluate.play.page.warming import COLD, warmed_up
-from crib_env.evaluate.play.progress import keep, played_game, read_progress
-from crib_env.evaluate.play.saved_game import DEALERS, FINISHED, GameSoFar, SavedGame, imported, read_game
+from crib_env.evaluate.play.progress import keep, played_game, progress_rows, rating, read_progress
+from crib_env.evaluate.play.saved_game import (
+    DEALERS,
+    FINISHED,
+    Coaching,
+    Counting,
+    Dealer,
+    GameSoFar,
+    SavedGame,
+    Score,
+    imported,
+    read_game,
+)
 from crib_env.evaluate.play.sitting import Looker, Sitting, in_thread
-from crib_env.evaluate.play.words import tell_count
-from crib_env.evaluate.skill.analysis.judges import play_judge
+from crib_env.evaluate.play.words import tell_count, tell_game
+from crib_env.evaluate.skill.analysis.decisions import LEAST
+from crib_env.evaluate.skill.analysis.judges import PlayJudge, play_judge
+from crib_env.evaluate.skill.luck.table import WINS
 from crib_env.files.json_text import parse_json
-from crib_env.values import typed
+from crib_env.values import Range, Seed, typed
 
 OFFERED = ("best", "expert", "halscrib", "careful", "heuristic", "greedy", "minimax", "ismcts", "random")
 """Agents that the page lists beside the levels; any other may be named."""
-_JUDGE = play_judge()
 _SILENT = "random"  # the agent in the file of a game of two people; it is never asked
+
+
+class Warm(NamedTuple):
+    """What is compiled or loaded."""
+
+    table: bool
+    """The offered agent."""
+    coach: bool
+    """Notes and hints."""
+    all: bool
+    """Also the reviews of finished games, and the other levels."""
+    says: str
+    """What is made ready now; empty when all is."""
+
+
+COLD, READY = Warm(False, False, False, "your opponent"), Warm(True, True, True, "")
 
 
 class MovedOn(ValueError):
@@ -67,6 +91,7 @@ class Games:
         seed: of the deals that the page offers; None for others in each game.
         opponents: agents that the page lists beside the levels.
         others: whether other agents may be named.
+        judge: of the play, for the coach.
     """
 
     def __init__(
@@ -78,21 +103,14 @@ class Games:
         seed: int | None = None,
         opponents: Sequence[str] = OFFERED,
         others: bool = True,
+        judge: PlayJudge | None = None,
     ) -> None:
-        self._folder, self._record, self._offered = folder, record, offered
+        self._folder, self._record, self.offered = folder, record, offered
         self._resumed, self._seed, self._opponents, self._others = resumed, seed, opponents, others
+        self._judge = judge or play_judge()
         self._open: dict[str, Future[Sitting]] = {}
         self._lock = threading.Lock()
         self.warm = COLD
-
-    def warm_up(self) -> None:
-        """Has all kernels compiled in the background, in the order in which they will be needed.
-
-        Raises:
-            ValueError: the offered agent cannot be made.
-        """
-        for warm in warmed_up(self._offered.agent, _JUDGE):
-            self.warm = warm
 
     def close(self) -> None:
         """Lets other processes open the games."""
@@ -103,7 +121,7 @@ class Games:
 
     def lobby(self) -> dict[str, Any]:
         """Unfinished and finished games, and the settings offered for a new one."""
-        offered = self._offered
+        offered = self.offered
         return {
             "warm": self.warm._asdict(),
             "resume": self._resumed,
@@ -126,16 +144,14 @@ class Games:
     def new(
         self,
         agent: str,
-        dealer: str,
-        scores: tuple[int, int],
-        seed: int | None,
+        dealer: Dealer,
+        scores: tuple[Score, Score],
+        seed: Seed | None,
         practice: bool,
-        coach: str,
-        counting: str,
+        coach: Coaching,
+        counting: Counting,
     ) -> dict[str, Any]:
         """Begins a game."""
-        if dealer not in DEALERS:
-            raise ValueError(f"dealer={dealer!r} is not allowed: choose of {', '.join(DEALERS)}")
         if not self._others and agent not in (*self._opponents, *(level.agent for level in LEVELS)):
             raise ValueError(f"{agent!r} does not play on this page: choose a level or {', '.join(self._opponents)}")
         number = secrets.randbelow(2**32) if seed is None else seed
@@ -191,7 +207,7 @@ class Games:
                 raise ValueError(f"{cards[0]} is named twice")
             return self._settled(opened, at, looker=opened.play(chosen))
 
-    def count(self, game: str, at: int, counted: int, points: int) -> dict[str, Any]:
+    def count(self, game: str, at: int, counted: int, points: Annotated[int, Range(0, HIGHEST)]) -> dict[str, Any]:
         """What the person says to the hand that is counted next; then what follows.
 
         Args:
@@ -199,8 +215,6 @@ class Games:
             counted: how many hands of this show the page has seen counted.
             points: of the person's own hand; or those that it claims of the other's, 0 for none.
         """
-        if not 0 <= points <= HIGHEST:
-            raise ValueError(f"points={points} is not allowed: a hand counts 0 to {HIGHEST}")
         with self._held(game, at) as opened:
             if opened.game.show is None or opened.game.show.counted != counted:
                 raise MovedOn("the game has moved on")
@@ -221,7 +235,7 @@ class Games:
             so_far = opened.game.until(at, practice=True)
         return self._begin(so_far)
 
-    def set(self, game: str, coach: str, counting: str) -> dict[str, Any]:
+    def set(self, game: str, coach: Coaching, counting: Counting) -> dict[str, Any]:
         """Changes the settings of the coach and of counting."""
         with self._held(game) as opened:
             _check_has_coach(opened)
@@ -233,59 +247,90 @@ class Games:
         self._check_is_ready()
         with self._held(game, at) as opened:
             _check_has_coach(opened)
-            return hint_as_json(opened.coach.hint())
+            cards, chance, why = opened.coach.hint()
+            return {"cards": cards_as_text(cards), "chance": chance, "why": why}
 
     def notes(self, game: str) -> dict[str, Any]:
         """The coach's comments so far, and the chance to win; empty until its kernels are compiled."""
+        found: dict[str, Any] = {"warm": self.warm.coach, "how": HOW, "notes": [], "line": []}
         if not self.warm.coach:
-            return {"warm": False, "how": HOW, "notes": [], "line": []}
+            return found
         with self._held(game) as opened:
-            return {"warm": True, "how": HOW, **notes_as_json(opened.coach)}
+            return found | {"notes": [*map(note_as_json, opened.coach.notes())], "line": opened.coach.line()}
 
     def review(self, game: str) -> dict[str, Any]:
         """A finished game: errors, luck, every moment; it counts in the person's progress from now on."""
         with self._finished(game, "look through it") as opened:
             if not (opened.game.so_far.practice or opened.game.so_far.people):
                 keep(self._folder, played_game(opened.coach))
-            return review_as_json(opened.coach)
+            analysis = opened.coach.analysis()
+            return {
+                "rows": [*review_rows(analysis)],
+                "costliest": [*map(note_as_json, opened.coach.costliest())],
+                "frames": whole_game(opened.game),
+                "luck": analysis.luck[:, :, WINS].sum(axis=1).tolist(),
+            }
 
     def progress(self) -> dict[str, Any]:
         """What the person's games say that have been looked through."""
-        return progress_as_json(read_progress(self._folder))
+        games = read_progress(self._folder)
+        found = rating(games)
+        return {"rows": [*progress_rows(games)] if games else [], "rating": found and found._asdict()}
 
     def choices(self, game: str, at: int) -> dict[str, Any]:
         """All that the person could have done at a decision of a finished game, with its values."""
         with self._finished(game, "look through it") as opened:
-            return choices_as_json(*opened.game.view_at(at), _JUDGE)
+            return choices_as_json(*opened.game.view_at(at), self._judge)
 
     def lesson(self) -> dict[str, Any]:
-        """The positions of today, and what has been answered."""
-        return lesson_as_json(Lesson(self._folder, date.today()))
+        """The positions of today without their answers, and what has been answered."""
+        lesson = Lesson(self._folder, date.today())
+        given = {
+            name: {"cards": answer.cards, "right": answer.chance_lost < LEAST}
+            for name, answer in lesson.given().items()
+        }
+        rows = [
+            {
+                "id": position.id,
+                "title": position.title,
+                "choose": position.n_cards,
+                "frame": moment_of(position.games, ("you", "your opponent")),
+                "given": given.get(position.id, False),
+            }
+            for position in lesson.positions
+        ]
+        return {"day": lesson.day.isoformat(), "positions": rows}
 
     def answer(self, position: str, cards: tuple[str, ...]) -> dict[str, Any]:
-        """What the coach says to an answer to a position of today, by its id."""
+        """What the coach says to an answer to a position of today, by its id; all choices, and published answers."""
         self._check_is_ready()
         lesson = Lesson(self._folder, date.today())
-        return answer_as_json(lesson, lesson.position(position), [parse_card(card) for card in cards], _JUDGE)
+        asked, chosen = lesson.position(position), [parse_card(card) for card in cards]
+        note = lesson.judged(asked, chosen, self._judge)
+        return {
+            "note": note_as_json(note),
+            "right": note.decision.chance_lost < LEAST,
+            "choices": choices_as_json(asked.view(), chosen, self._judge),
+            "published": [*asked.case.answers.items()] if asked.case else [],
+        }
 
     def share(self, game: str) -> dict[str, Any]:
-        """A finished game as text for people, and as a line that can be imported."""
+        """A finished game as text for people, with errors and luck, and as a line that can be imported."""
         with self._finished(game, "share it") as opened:
-            return share_as_json(opened.coach)
+            analysis = opened.coach.analysis()
+            return {"text": tell_game(opened.game, analysis), "line": analysis.record.to_line()}
 
     def _begin(self, so_far: GameSoFar) -> dict[str, Any]:
-        if is_outside_agent(so_far.agent) and so_far.agent != self._offered.agent:
+        if is_outside_agent(so_far.agent) and so_far.agent != self.offered.agent:
             fault = f"agent {so_far.agent!r} is code of your own"
             raise ValueError(f"{fault}: name it on the command line to play against it")
-        opened, opening = self._sitting(SavedGame.begin_in(so_far, self._folder)), Future[Sitting]()
+        game, opening = SavedGame.begin_in(so_far, self._folder), Future[Sitting]()
+        opened = Sitting(game, self._judge, self._record)
         opening.set_result(opened)
         with self._lock:
             self._open[opened.game.file.stem] = opening
         with opened.lock:
             return self._settled(opened, len(so_far.cards))
-
-    def _sitting(self, game: SavedGame) -> Sitting:
-        return Sitting(game, _JUDGE, self._record)
 
     def _check_is_ready(self) -> None:
         if not self.warm.coach:
@@ -324,8 +369,9 @@ class Games:
             return opening
 
     def _resumed_game(self, file: Path) -> Sitting:
-        named = self._offered.agent  # by the user
-        return self._sitting(SavedGame.resume(file, named if read_game(file).agent == named else None))
+        named = self.offered.agent  # by the user
+        game = SavedGame.resume(file, named if read_game(file).agent == named else None)
+        return Sitting(game, self._judge, self._record)
 
     @staticmethod
     def _settled(opened: Sitting, since: int | None = None, seen: int = 0, looker: Looker | None = None) -> Any:
@@ -350,13 +396,11 @@ def _check_has_coach(opened: Sitting) -> None:
 
 def _fields(name: str) -> Any:
     """The fields of a message as a type."""
-    kinds = get_type_hints(getattr(Games, name))
+    kinds = get_type_hints(getattr(Games, name), include_extras=True)
     return NamedTuple(name, [(field, kind) for field, kind in kinds.items() if field != "return"])
 
 
-MESSAGES = {
-    name: _fields(name) for name in vars(Games) if not name.startswith("_") and name not in ("warm_up", "close")
-}
+MESSAGES = {name: _fields(name) for name in vars(Games) if name[0] != "_" and name != "close"}
 """What the page may ask, and the fields of each message."""
 
 

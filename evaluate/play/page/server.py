@@ -21,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from crib_env.evaluate.play.page.games import MESSAGES, Games, answered
 from crib_env.evaluate.play.page.pictures import board, card_faces, colours
+from crib_env.evaluate.play.page.warming import warmed_up
 from crib_env.evaluate.play.saved_game import PERSON
 from crib_env.evaluate.play.sitting import in_thread
 
@@ -175,7 +176,8 @@ def serve(games: Games, on_start: Callable[[str], object]) -> None:
 
     def warm_up() -> None:
         try:
-            games.warm_up()
+            for warm in warmed_up(games.offered.agent):
+                games.warm = warm
         except Exception as error:
             faults.append(error)
             server.should_exit = True

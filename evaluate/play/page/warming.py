@@ -4,65 +4,36 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from datetime import date
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
-from crib_env.evaluate.play.coach import Coach
-from crib_env.evaluate.play.lesson import Lesson
 from crib_env.evaluate.play.levels import LEVELS
-from crib_env.evaluate.play.page.as_json import (
-    choices_as_json,
-    hint_as_json,
-    lesson_as_json,
-    notes_as_json,
-    review_as_json,
-    share_as_json,
-    state,
-)
-from crib_env.evaluate.play.saved_game import AGENT, GameSoFar, SavedGame
+from crib_env.evaluate.play.page.games import READY, Games, Warm
+from crib_env.evaluate.play.saved_game import GameSoFar
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
 
 _STARTS = ((0, 0), (105, 105))  # the second has the kernels of the end of a game soonest
 
 
-class Warm(NamedTuple):
-    """What is compiled or loaded."""
-
-    table: bool
-    """The offered agent."""
-    coach: bool
-    """Notes and hints."""
-    all: bool
-    """Also the reviews of finished games, and the other levels."""
-    says: str
-    """What is made ready now; empty when all is."""
-
-
-COLD, READY = Warm(False, False, False, "your opponent"), Warm(True, True, True, "")
-
-
-def warmed_up(agent: str, judge: PlayJudge) -> Iterator[Warm]:
+def warmed_up(agent: str, judge: PlayJudge | None = None) -> Iterator[Warm]:
     """What is ready, each time that more of it is.
 
     Raises:
         ValueError: the agent cannot be made.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        play_through(agent)
+    with _games(agent, judge) as games:
+        _play(games, agent)
         yield Warm(True, False, False, "the coach")
-        coaches = [Coach(game, judge) for game in reversed(_begun("random", folder))]
-        for coach in coaches:
-            _play(coach.game, coach)
+        played = _play(games, "random", coached=True)
         yield Warm(True, True, False, "the review of games")
-        for coach in coaches:
-            review_as_json(coach)
-            share_as_json(coach)
-            for at in coach.game.decisions()[:4]:
-                choices_as_json(*coach.game.view_at(at), judge)
-        lesson_as_json(Lesson(Path(folder), date.today()))  # answers are judged as decisions of games are
+        for game, decisions in played.items():
+            games.review(game)
+            games.share(game)
+            for at in decisions[:4]:
+                games.choices(game, at)
+        games.lesson()  # answers are judged as decisions of games are
         for other in {LEVELS[0].agent, LEVELS[-1].agent} - {agent}:  # the levels between err as the first does
-            play_through(other)
+            _play(games, other)
     yield READY
 
 
@@ -72,25 +43,35 @@ def play_through(agent: str) -> None:
     Raises:
         ValueError: the agent cannot be made.
     """
+    with _games(agent) as games:
+        _play(games, agent)
+
+
+@contextmanager
+def _games(agent: str, judge: PlayJudge | None = None) -> Iterator[Games]:
+    """The games of a folder that goes."""
     with tempfile.TemporaryDirectory() as folder:
-        for game in _begun(agent, folder):
-            _play(game, None)
+        offered = GameSoFar(agent, 0, None, (0, 0), ())
+        games = Games(Path(folder), Path(folder, "games.jsonl"), offered, judge=judge)
+        games.warm = READY
+        try:
+            yield games
+        finally:
+            games.close()
 
 
-def _begun(agent: str, folder: str) -> list[SavedGame]:
-    return [SavedGame.begin_in(GameSoFar(agent, 0, None, scores, ()), Path(folder)) for scores in _STARTS]
-
-
-def _play(game: SavedGame, coach: Coach | None) -> None:
-    """Plays a game to its end, in which a person lays its lowest cards; the coach says all that it can."""
-    while not game.is_over:
-        if game.turn == AGENT:
-            game.play(game.agents_card())
-            continue
-        if coach:
-            hint_as_json(coach.hint())
-        game.play(int(game.view().action_mask[0].argmax()))
-        if coach:
-            notes_as_json(coach)
-    state(game, (0, 0))
-    game.close()
+def _play(games: Games, agent: str, coached: bool = False) -> dict[str, list[int]]:
+    """Plays games in which a person chooses its lowest cards, and the coach says all that it can; the decisions of each
+    game by its id."""
+    decisions: dict[str, list[int]] = {}
+    for scores in reversed(_STARTS) if coached else _STARTS:
+        state = games.new(agent, "cut", scores, 0, False, "on", "table")
+        ats = decisions[game := state["game"]] = []
+        while not state["over"]:
+            ats.append(state["at"])
+            if coached:
+                games.hint(game, ats[-1])
+            state = games.play(game, ats[-1], tuple(state["frames"][-1]["sides"][0]["legal"][: state["choose"]]))
+            if coached:
+                games.notes(game)
+    return decisions

@@ -38,7 +38,7 @@ IMPORTED = "crib_sums.xz"
 
 
 def prepared_tables() -> tuple[dict[str, object], dict[str, bytes]]:
-    """What :mod:`crib_env.evaluate.play.web.browser.tables` reads: each result as JSON, and the file of its arrays."""
+    """What :mod:`crib_env.evaluate.play.web.browser.table` reads: each result as JSON, and the file of its arrays."""
     files: dict[str, bytes] = {}
     results: dict[str, object] = {}
     for table in TABLES:
@@ -89,7 +89,7 @@ def _described(value: object, content: list[bytes]) -> object:
 
 
 def _weights() -> Iterator[tuple[object, ...]]:
-    """The network of ``best`` for deals, as :mod:`crib_env.evaluate.play.web.browser.weights_file` reads it.
+    """The network of ``best`` for deals: its description, then its weights by their names.
 
     The one for the pegging episode stays out: nobody plays that on the page.
     """

@@ -21,7 +21,6 @@ from crib_env.evaluate.play.page.warming import play_through, warmed_up
 from crib_env.evaluate.play.web import NAMED, fill_dense
 from crib_env.evaluate.play.web.kernel_library import described_kernels, entries_of, shared_library
 from crib_env.evaluate.play.web.prepared import IMPORTED, prepared_tables
-from crib_env.evaluate.skill.analysis.judges import play_judge
 from crib_env.files.whole_file import whole_file
 from crib_env.kernels import KERNELS
 
@@ -34,9 +33,8 @@ Pyodide {version}, in pyodide/: {license}, https://github.com/pyodide/pyodide
 It has Python in it: PSF-2.0, https://docs.python.org/3/license.html
 """
 _HERE = Path(__file__).parent
-_ALONE = ("absent", "numba", "table", "tables", "torch")  # modules beside the package in the browser
-_REPLACED = {"crib_env.agents.networks.weights_file": "weights_file"}
 _NATIVE = (
+    "crib_env.agents.networks.weights_file",
     *(f"crib_env.evaluate.play.page.{name}" for name in ("server", "pictures")),
     *(f"crib_env.evaluate.play.web.{name}" for name in ("__main__", "site", "kernel_library", "prepared")),
 )
@@ -111,7 +109,7 @@ def _kernels(linker: Sequence[str], on_progress: Callable[[str], object]) -> tup
     They are those that whole games call here, against each opponent, with all that the coach can say.
     """
     on_progress("playing with all opponents and the coach: their kernels are compiled")
-    for _ in warmed_up("best", play_judge()):
+    for _ in warmed_up("best"):
         pass
     for agent in NAMED:
         play_through(agent)
@@ -147,9 +145,9 @@ def _modules() -> Iterator[tuple[str, Path]]:
         if name.split(".")[0] == "crib_env" and module.__file__ and name not in _NATIVE:
             file = Path(module.__file__)
             place = name.replace(".", "/") + ("/__init__.py" if file.name == "__init__.py" else ".py")
-            yield place, _HERE / "browser" / f"{_REPLACED[name]}.py" if name in _REPLACED else file
+            yield place, file
     yield "crib_env/evaluate/play/data/casebook.json", _HERE.parent / "data" / "casebook.json"
-    for alone in _ALONE:
-        yield f"{alone}.py", _HERE / "browser" / f"{alone}.py"
+    for path in sorted((_HERE / "browser").glob("[!_]*.py")):
+        yield path.name, path
     for path in sorted((_HERE / "arrays").glob("*.py")):
         yield f"numpy/{path.name}", path

@@ -106,7 +106,7 @@ function settle(found) {
 
 function showEnd() {
   draw(present());
-  showResult(present(), names(), state.skunk);
+  showResult(present(), names());
   say(present().caption);
 }
 
@@ -177,7 +177,7 @@ function controls() {
     find("prompt").textContent = `It is ${state.take}’s turn. Nobody else looks.`;
     button(`I am ${state.take}: show my cards`, () => act("take", { at: state.at }));
   } else if (discards) {
-    const whose = present().sides[0].dealer ? "your crib" : `${state.name}’s crib`;
+    const whose = present().sides[0].is_dealer ? "your crib" : `${state.name}’s crib`;
     const left = state.choose - chosen.length;
     find("prompt").textContent = left ? `Choose ${left === 1 ? "one card" : "two cards"} for ${whose}.` : "";
     if (!left) button(`Discard ${chosen.join(" ")}`, () => act("play", { at: state.at, cards: chosen }));

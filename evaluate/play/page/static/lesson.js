@@ -32,7 +32,7 @@ function show(k) {
   find("lesson").replaceChildren(steps(),
     element("div", { className: "felt" },
       element("h2", {}, `Position ${k + 1} of ${lesson.positions.length}`),
-      element("p", {}, `${one.title}. You have ${own.score}, your opponent ${other.score}. ${own.dealer ? "You deal: the crib is yours." : "Your opponent deals: the crib is theirs."}`),
+      element("p", {}, `${one.title}. You have ${own.score}, your opponent ${other.score}. ${own.is_dealer ? "You deal: the crib is yours." : "Your opponent deals: the crib is theirs."}`),
       one.frame.laid.length || one.choose === 1 ? play(one.frame) : null,
       hand,
       element("p", { className: "ask" }, one.choose === 2 ? "Which two cards go to the crib?" : `Which card do you lay${one.frame.count ? ` on ${one.frame.count}` : ""}?`),
@@ -50,7 +50,7 @@ function steps() {
 }
 
 function play(frame) {
-  const cards = frame.laid.map(one => element("li", { className: one.past ? "past" : "" },
+  const cards = frame.laid.map(one => element("li", { className: one.is_past ? "past" : "" },
     picture(one.card, "", `${nameOf(one.card)} by ${one.seat ? "your opponent" : "you"}, count ${one.count}`),
     element("span", {}, one.seat ? "they" : "you")));
   return element("div", { className: "before" },

@@ -60,14 +60,14 @@ export function tellVerdict(text) {
 }
 
 // How a game has ended, in the place of its last hand.
-export function showResult(frame, names, skunk) {
+export function showResult(frame, names) {
   const [own, other] = frame.sides.map(side => side.score), box = find("show"), { counted } = frame;
-  const won = own > other;
+  const won = own > other, [skunk] = frame.caption.match(/a (double )?skunk$/) ?? [];
   const short = counted && counted.pegged < counted.points - counted.missed ? `, of which the peg needed ${counted.pegged}` : "";
   const last = counted ? `${titleOf(counted, names)} was counted last: ${counted.points}${short}.` : "The last points fell in the play.";
   box.replaceChildren(
     element("h2", { className: `seat-${won ? 0 : 1}` }, won && names[0] === "you" ? "You win " : `${names[won ? 0 : 1]} wins `, element("strong", {}, `${Math.max(own, other)} : ${Math.min(own, other)}`)),
-    element("p", {}, `${skunk}${last[0].toUpperCase()}${last.slice(1)}`));
+    element("p", {}, `${skunk ? `A${skunk.slice(1)}. ` : ""}${last[0].toUpperCase()}${last.slice(1)}`));
   tellVerdict(counted?.told);
   box.hidden = false;
   find("laid").hidden = true;

@@ -40,7 +40,7 @@ function pegs(frame, names) {
 function side(row, frame, seat, names, chosen) {
   const one = frame.sides[seat];
   const [plate, hand, crib] = row.children;
-  const shown = (frame.counted ?? frame.asks)?.crib && one.dealer ? frame.crib : one.hand; // the crib is counted in the dealer's hand
+  const shown = (frame.counted ?? frame.asks)?.crib && one.is_dealer ? frame.crib : one.hand; // the crib is counted in the dealer's hand
   const old = Number(plate.dataset.score ?? one.score);
   plate.className = `plate seat-${seat}${one.acts ? " acts" : ""}`;
   plate.dataset.score = one.score;
@@ -48,8 +48,8 @@ function side(row, frame, seat, names, chosen) {
     element("span", { className: "name" }, names[seat]),
     element("span", { className: "score" }, String(one.score)),
     element("span", { className: "pills" },
-      one.dealer ? element("span", { className: "pill" }, "dealer") : null,
-      one.go ? element("span", { className: "pill go" }, "go") : null),
+      one.is_dealer ? element("span", { className: "pill" }, "dealer") : null,
+      one.says_go ? element("span", { className: "pill go" }, "go") : null),
     one.score > old ? element("span", { className: "gain", ariaHidden: "true" }, `+${one.score - old}`) : null,
   ].filter(Boolean));
   if (seat === 0 && chosen) {
@@ -62,7 +62,7 @@ function side(row, frame, seat, names, chosen) {
   }
   if (seat === 1) hand.setAttribute("aria-label", `${names[1]} holds ${shown.length} cards`);
   if (seat === 1) hand.setAttribute("role", "group");
-  const cards = one.dealer && !(frame.counted ?? frame.asks)?.crib ? frame.crib : [];
+  const cards = one.is_dealer && !(frame.counted ?? frame.asks)?.crib ? frame.crib : [];
   crib.hidden = !cards.length;
   crib.replaceChildren(...cards.map(card => picture(card)), ...(cards.length ? [element("span", { className: "pill" }, "crib")] : []));
 }
@@ -71,7 +71,7 @@ function laid(frame, names) {
   find("laid").replaceChildren(...frame.laid.map(one => {
     const points = one.points ? `, ${one.points} points` : "";
     const said = element("span", { className: "counted", ariaHidden: "true" }, String(one.count), one.points ? element("b", {}, ` +${one.points}`) : null);
-    return element("li", { className: `seat-${one.seat}${one.past ? " past" : ""}` },
+    return element("li", { className: `seat-${one.seat}${one.is_past ? " past" : ""}` },
       picture(one.card, "", `${nameOf(one.card)} by ${names[one.seat]}, count ${one.count}${points}`), said);
   }));
 }
