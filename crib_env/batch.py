@@ -32,7 +32,7 @@ from crib_env.kernels import bit, kernel, lowest
 from crib_env.observation import N_ACTIONS, observation_named, write_mask, write_observation, writing
 from crib_env.options import Options, Start, check_options
 from crib_env.players.policies import NATIVE, native_card
-from crib_env.ranks import ranks_and_gains, ranks_of_games
+from crib_env.ranks import ranks_and_gains_of
 from crib_env.values import is_integer
 from crib_env.views import PlayerViews, views_of
 
@@ -263,14 +263,11 @@ class GameBatch:
             ValueError: the rows are not allowed.
         """
         rows = _as_rows(rows)
-        inputs, gains = ranks_and_gains(len(rows))
-        with self._lock:
-            bad = _first_bad_row(rows, len(self.games))
-            if bad < 0:
-                ranks_of_games(self.games, rows, inputs, gains)
+        bad = _first_bad_row(rows, len(self.games))
         if bad >= 0:
             _refuse(rows, bad, len(self))
-        return inputs, gains
+        with self._lock:
+            return ranks_and_gains_of(self.games, rows, self.games["turn"][rows].astype(np.int64))
 
     def native_cards(self, rows: np.ndarray, policy: int) -> np.ndarray:
         """The cards (B,) that a native policy (index in ``crib_env.players.policies.NATIVE``) chooses in these games.

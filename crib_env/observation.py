@@ -56,9 +56,7 @@ The rest is 0 before the play:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from gymnasium import spaces
@@ -67,9 +65,6 @@ from crib_env.engine import WIN, legal_cards, starter, starter_is_cut
 from crib_env.kernels import bit, kernel, popcount, variant
 from crib_env.ranks import N_INPUTS, write_ranks
 from crib_env.scoring import COUNT_LIMIT
-
-if TYPE_CHECKING:
-    from crib_env.views import PlayerViews
 
 # The first bit of each block; the tables above describe the blocks.
 IS_DEALER, HAND, KNOWN, SLOTS, N_BITS = 0, 1, 53, 105, 209
@@ -162,8 +157,6 @@ class Observation(NamedTuple):
     size: int
     write: Any
     """The kernel ``write(g, seat, out, row)``: what a seat of a game sees, into a row of ``out`` (N, size) of any type."""
-    view: Callable[[PlayerViews], np.ndarray]
-    """The same from views: (B, size) int8."""
     page: str
     """The page that says what each input means."""
     has_bits: bool = False
@@ -174,9 +167,9 @@ _PAGE = "docs/environments/observation.md"
 OBSERVATIONS = {
     one.name: one
     for one in (
-        Observation("209", N_BITS, write_observation, attrgetter("observation"), f"{_PAGE}#the-209-bits", True),
-        Observation("board", N_BOARD, write_observation, attrgetter("board"), f"{_PAGE}#the-board-observation", True),
-        Observation("ranks", N_INPUTS, write_ranks, attrgetter("ranks"), f"{_PAGE}#the-inputs-by-rank"),
+        Observation("209", N_BITS, write_observation, f"{_PAGE}#the-209-bits", True),
+        Observation("board", N_BOARD, write_observation, f"{_PAGE}#the-board-observation", True),
+        Observation("ranks", N_INPUTS, write_ranks, f"{_PAGE}#the-inputs-by-rank"),
     )
 }
 

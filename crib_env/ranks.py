@@ -14,13 +14,13 @@ pair of all.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from crib_env.engine import OVER, legal_cards, starter, starter_is_cut
 from crib_env.exact.discard_means import COMPLETIONS, HAND_SCALE, crib_total, hand_total
-from crib_env.kernels import bit, kernel, list_cards, mask_of, popcount, scratch
+from crib_env.kernels import bit, kernel, list_cards, popcount, scratch
 from crib_env.scoring import COUNT_LIMIT, card_value, fill_next_points
 
 # Steps of thermometer codes, in points: how far a discard falls short, what a card would earn, its mean answer.
@@ -182,46 +182,16 @@ def write_ranks_and_gains(g, seat, out, row, gains):
 
 
 @kernel
-def ranks_of_games(games, rows, out, gains):
-    """Fills the inputs by rank (B, 479) of the players to act, and the gains (B, 52) of legal cards."""
+def _ranks_of(games, rows, seats, out, gains):
     for b in range(len(rows)):
-        g = games[rows[b]]
-        write_ranks_and_gains(g, np.int64(g["turn"]), out, b, gains[b])
+        write_ranks_and_gains(games[rows[b]], seats[b], out, b, gains[b])
 
 
-@kernel
-def _ranks_of(views, is_discard, out, gains):
-    pile, unseen = scratch(10, np.int64), scratch(13, np.int64)
-    for b in range(len(out)):
-        hand, discarded, laid = mask_of(views.hand[b]), mask_of(views.discards[b]), mask_of(views.laid[b])
-        known = discarded | laid
-        if views.starter[b] >= 0:
-            known |= bit(views.starter[b])
-        n = popcount(laid)
-        for k in range(n):
-            pile[k] = views.laid[b, k] % 13
-        legal = np.int64(0)
-        for card in range(52):
-            if views.action_mask[b, card]:
-                legal |= bit(card)
-        out[b, IS_DEALER] = views.is_dealer[b]
-        write_cards(hand, known, unseen, out, b)
-        if not is_discard[b]:
-            start, count = np.int64(views.pile_start[b]), np.int64(views.count[b])
-            play = Play(pile, start, n, count, np.int64(views.opponent_cards[b]), unseen)
-            write_play(play, legal, out, b, gains[b])
-        elif legal:
-            write_discard(hand, discarded, views.is_dealer[b], legal, out, b, gains[b])
+def ranks_and_gains_of(games: np.ndarray, rows: np.ndarray, seats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The inputs by rank (B, 479) int8 of ``seats`` in ``games[rows]``, and gains (B, 52) float32.
 
-
-def ranks_of(views: Any, is_discard: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The inputs by rank (B, 479) int8 of decisions, from their :class:`crib_env.views.ViewArrays`, and the gains
-    (B, 52) float32, -inf for a card that is not legal."""
-    out, gains = ranks_and_gains(len(is_discard))
-    _ranks_of(views, is_discard, out, gains)
+    The gain of a card that is not legal is -inf.
+    """
+    out, gains = np.zeros((len(rows), N_INPUTS), np.int8), np.full((len(rows), 52), -np.inf, np.float32)
+    _ranks_of(games, rows, seats, out, gains)
     return out, gains
-
-
-def ranks_and_gains(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs by rank (n, 479) int8 and gains (n, 52) float32, for kernels to fill."""
-    return np.zeros((n, N_INPUTS), np.int8), np.full((n, 52), -np.inf, np.float32)

@@ -2,41 +2,17 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from dataclasses import dataclass, fields
 from functools import cached_property
-from operator import attrgetter
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
-from crib_env.engine import starter, starter_is_cut
-from crib_env.kernels import kernel, lowest
-from crib_env.observation import N_ACTIONS, N_BITS, N_BOARD, write_mask, write_observation
-from crib_env.ranks import ranks_of
-
-
-class ViewArrays(NamedTuple):
-    """The fields of :class:`PlayerViews` that kernels read: all but the two observations, which repeat the others."""
-
-    # The memory layout of an observation depends on how its views were sliced, and Numba would compile each kernel
-    # again for every layout.
-    action_mask: np.ndarray
-    hand: np.ndarray
-    discards: np.ndarray
-    starter: np.ndarray
-    laid: np.ndarray
-    laid_by: np.ndarray
-    n_laid: np.ndarray
-    pile_start: np.ndarray
-    count: np.ndarray  # type: ignore[assignment]  # it hides `tuple.count`, which nobody needs
-    scores: np.ndarray
-    is_dealer: np.ndarray
-    opponent_cards: np.ndarray
-    game_ids: np.ndarray
-    decisions: np.ndarray
-
-
-_KERNEL_FIELDS = attrgetter(*ViewArrays._fields)
+from crib_env.engine import DEAL_EPISODE, DISCARD, GAME, PEGGING_EPISODE, PLAY, starter, starter_is_cut
+from crib_env.kernels import bit, kernel, lowest, mask_of
+from crib_env.observation import N_ACTIONS, observation_named, write_mask, write_observation, writing
+from crib_env.ranks import ranks_and_gains_of
 
 
 @dataclass(frozen=True)
@@ -46,10 +22,6 @@ class PlayerViews:
     Cards are ids, -1 where there is none. Scores and seats are from the player's side: own first.
     """
 
-    observation: np.ndarray
-    """(B, 209) int8, see :mod:`crib_env.observation`."""
-    board: np.ndarray
-    """(B, 659) int8, the board observation: ``observation`` is its first part."""
     action_mask: np.ndarray
     """(B, 52) int8, 1 for each legal card."""
     hand: np.ndarray
@@ -83,9 +55,9 @@ class PlayerViews:
         return len(self.game_ids)
 
     @property
-    def arrays(self) -> ViewArrays:
-        """The same arrays as one argument for a Numba kernel, without the observations."""
-        return ViewArrays(*_KERNEL_FIELDS(self))
+    def arrays(self) -> Any:
+        """The same arrays as one argument for a Numba kernel, a NamedTuple."""
+        return ViewArrays(*(getattr(self, name) for name in ViewArrays._fields))
 
     # Derived arrays, computed only when they are used.
 
@@ -119,28 +91,57 @@ class PlayerViews:
         holds = np.stack([(self.hand >= 0).any(axis=1), self.opponent_cards > 0], axis=1)
         return holds & np.stack([(twice & (self.laid_by == by)).any(axis=1) for by in (1, 0)], axis=1)
 
+    @cached_property
+    def games(self) -> np.ndarray:
+        """(B,) ``GAME`` records of the deal as each player knows it, with the player in seat 0.
+
+        Cards that the opponent holds have ids from 52 on, its discards are empty, and the starter is -1 until it is
+        cut.
+        """
+        games = np.zeros(len(self), GAME)
+        _write_known(games, self.arrays)
+        return games
+
+    def observed(self, observation: str) -> np.ndarray:
+        """(B, size) int8, an observation by its name, see :mod:`crib_env.observation`."""
+        seen = observation_named(observation)
+        out = np.zeros((len(self), seen.size), np.int8)
+        writing(_write_observations, seen.write)(self.games, out)
+        return out
+
+    @cached_property
+    def observation(self) -> np.ndarray:
+        """(B, 209) int8."""
+        return self.observed("209")
+
+    @cached_property
+    def board(self) -> np.ndarray:
+        """(B, 659) int8, the board observation."""
+        return self.observed("board")
+
     @property
     def ranks(self) -> np.ndarray:
-        """(B, 479) int8, the inputs by rank, see :mod:`crib_env.observation`."""
+        """(B, 479) int8, the inputs by rank."""
         return self.ranks_and_gains[0]
 
     @cached_property
     def ranks_and_gains(self) -> tuple[np.ndarray, np.ndarray]:
         """The inputs by rank, and the gains (B, 52) float32, see :mod:`crib_env.ranks`."""
-        return ranks_of(self.arrays, self.is_discard)
+        return ranks_and_gains_of(self.games, np.arange(len(self)), np.zeros(len(self), np.int64))
 
     def __getitem__(self, rows: np.ndarray | slice) -> PlayerViews:
         """Some of the decisions, by index array, bool array or slice."""
         return PlayerViews(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
+# As an argument of kernels.
+ViewArrays: Any = namedtuple("ViewArrays", [field.name for field in fields(PlayerViews)])
+
+
 def views_of(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, game_ids: np.ndarray) -> PlayerViews:
     """The views of ``games[rows]`` (GAME records) by ``seats`` (B,), all int64 arrays of length B."""
     n = len(rows)
-    board = np.zeros((n, N_BOARD), np.int8)
     views = PlayerViews(
-        observation=board[:, :N_BITS],
-        board=board,
         action_mask=np.zeros((n, N_ACTIONS), np.int8),
         hand=np.full((n, 6), -1, np.int8),
         discards=np.full((n, 2), -1, np.int8),
@@ -156,7 +157,7 @@ def views_of(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, game_ids: n
         game_ids=game_ids,
         decisions=np.zeros(n, np.int16),
     )
-    _write_views(games, rows, seats, board, views.arrays)
+    _write_views(games, rows, seats, views.arrays)
     return views
 
 
@@ -172,10 +173,9 @@ def _write_cards(cards, out):
 
 
 @kernel
-def _write_views(games, rows, seats, board, out):
+def _write_views(games, rows, seats, out):
     for b in range(len(rows)):
         g, seat = games[rows[b]], seats[b]
-        write_observation(g, seat, board, b)
         write_mask(g, seat, out.action_mask, b)
         _write_cards(g["hand"][seat], out.hand[b])
         _write_cards(g["discards"][seat], out.discards[b])
@@ -194,3 +194,33 @@ def _write_views(games, rows, seats, board, out):
             out.opponent_cards[b] += 1
             rest &= rest - 1
         out.decisions[b] = g["decisions"]
+
+
+@kernel
+def _write_known(games, views):
+    for b in range(len(games)):
+        g, laid, laid_by, n_laid = games[b], views.laid[b], views.laid_by[b], views.n_laid[b]
+        g["hand"][0], g["discards"][0] = mask_of(views.hand[b]), mask_of(views.discards[b])
+        g["hand"][1] = (bit(views.opponent_cards[b]) - 1) << np.int64(52)
+        g["laid"][:], g["laid_by"][:], g["n_laid"] = laid, laid_by, n_laid
+        g["kept"][0], g["kept"][1] = g["hand"][0], g["hand"][1]
+        for k in range(n_laid):
+            g["kept"][laid_by[k]] |= bit(laid[k])
+            if k >= views.pile_start[b]:
+                g["ranks"] |= bit(laid[k] % 13)
+        g["phase"], g["episode"] = PLAY, DEAL_EPISODE if views.starter[b] >= 0 else PEGGING_EPISODE
+        if views.hand[b, 4] >= 0:
+            g["kept"][0] = 0
+        if views.hand[b, 4] >= 0 or views.opponent_cards[b] > 4:
+            g["phase"], g["episode"], g["kept"][1] = DISCARD, DEAL_EPISODE, 0
+        g["cards"][12] = views.starter[b]
+        g["pile_start"], g["count"] = views.pile_start[b], views.count[b]
+        g["scores"][0], g["scores"][1] = views.scores[b, 0], views.scores[b, 1]
+        g["dealer"] = 0 if views.is_dealer[b] else 1
+        g["turn"] = 0 if views.action_mask[b].any() else 1
+
+
+@kernel
+def _write_observations(games, out):
+    for b in range(len(games)):
+        write_observation(games[b], np.int64(0), out, b)

@@ -12,7 +12,7 @@ import pytest
 from crib_env.agents import make_agent
 from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, posterior
 from crib_env.agents.belief.rest_of_deal import DEALT, habits
-from crib_env.agents.tree_search.hidden_cards import known_games, unseen_cards
+from crib_env.agents.tree_search.hidden_cards import unseen_cards
 from crib_env.batch import GameBatch
 from crib_env.hands import FOURS
 from crib_env.kernels import streams
@@ -69,7 +69,7 @@ def test_at_first_all_hands_of_the_unseen_cards_are_equally_likely():
 def test_drawn_worlds_have_no_discards_and_no_starter():
     for decisions in range(8):
         views, batch = some_views(decisions, n=10)
-        for b, root in enumerate(known_games(views)):
+        for b, root in enumerate(views.games):
             known = {int(card) for card in (*views.hand[b], *views.laid[b]) if card >= 0}
             assert set(cards_of(unseen_cards(root))) == set(range(52)) - known
             for likely in (np.zeros((0, 1820)), habits().keeping):

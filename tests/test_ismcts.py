@@ -15,7 +15,7 @@ import crib_env
 from crib_env import parse_card, parse_cards
 from crib_env.agents import Agent, make_agent
 from crib_env.agents.belief.rest_of_deal import habits
-from crib_env.agents.tree_search.hidden_cards import known_games, unseen_cards
+from crib_env.agents.tree_search.hidden_cards import unseen_cards
 from crib_env.agents.tree_search.search import Settings, begin_decision, begin_tree, new_work, search, walk
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER, PLAY
@@ -80,7 +80,7 @@ def test_draws_agree_with_all_that_is_known(likely):
     for decisions in range(14):
         batch, rows = games_after(decisions, n=12, seed=decisions)
         views = batch.views(rows)
-        for b, root in enumerate(known_games(views)):
+        for b, root in enumerate(views.games):
             known = [*views.hand[b], *views.discards[b], views.starter[b], *views.laid[b]]
             known = {int(card) for card in known if card >= 0}
             theirs = {int(card) for card, by in zip(views.laid[b], views.laid_by[b]) if by == 1}
@@ -99,7 +99,7 @@ def test_draws_agree_with_all_that_is_known(likely):
 def test_the_true_hand_is_among_the_weighed_hands():
     for decisions in range(20):
         batch, rows = games_after(decisions, seed=decisions)
-        for row, root in zip(rows, known_games(batch.views(rows))):
+        for row, root in zip(rows, batch.views(rows).games):
             game = batch.games[row]
             if game["phase"] == PLAY:
                 held = sum(1 << 4 * (card % 13) for card in cards_of(game["hand"][1 - game["turn"]]))
@@ -111,7 +111,7 @@ def test_the_true_hand_is_among_the_weighed_hands():
 def test_uniform_draws_are_uniform():
     """Opponent holds one card: each unseen card that may be it comes as often."""
     (game,) = endings(1, own=2, others=1)
-    root = known_games(views_of_turn(np.array([game])))[0]
+    root = views_of_turn(np.array([game])).games[0]
     hands, _ = weighed(root)
     ranks = {int(hand).bit_length() // 4 for hand in hands}
     possible = [card for card in cards_of(unseen_cards(root)) if card % 13 in ranks]
@@ -129,7 +129,7 @@ def test_a_go_is_evidence():
     for card in ("TC", "TH", "9C"):
         env.step(parse_card(card))
     assert env.agent_selection == "player_1"  # pone cannot go on either: a new count
-    root = known_games(env.views("player_1"))[0]
+    root = env.views("player_1").games[0]
     assert {card % 13 for world in drawn(root, 300) for card in cards_of(world["hand"][1])}.isdisjoint({0, 1})
 
 
@@ -199,7 +199,7 @@ def test_against_every_hand_of_an_ending():
     """Two own cards against one hidden card: after the first everything is forced, and can be counted out."""
     games = endings(25, own=2, others=1, seed=4)
     views = views_of_turn(games)
-    roots = known_games(views)
+    roots = views.games
     how, work = settings(), new_work(4001)
     chosen = make_agent("ismcts:iterations=4000,draw=uniform").act(views)
     apart = 0
@@ -225,7 +225,7 @@ def test_the_show_of_a_discard_counts_as_its_mean():
     batch = GameBatch(streams(2, 4), episode="deal")
     views = batch.views(batch.acting())
     how, work, statistics = settings(), new_work(10), crib_env.discard_statistics(views.hand)
-    for b, root in enumerate(known_games(views)):
+    for b, root in enumerate(views.games):
         begin_decision(work, how, root, np.uint64(0))
         exact = statistics[b]
         sign = 1 if views.is_dealer[b] else -1
@@ -267,9 +267,9 @@ def test_choices_follow_the_seed_and_not_batch_or_threads(name):
 def test_a_search_changes_nothing_outside_it(spec):
     batch, rows = games_after(5, n=10)
     views = batch.views(rows)
-    before = batch.games.tobytes(), [field.tobytes() for field in vars(views).values()]
+    before = batch.games.tobytes(), [field.tobytes() for field in views.arrays]
     cards = make_agent(spec).act(views)
-    assert (batch.games.tobytes(), [field.tobytes() for field in vars(views).values()]) == before
+    assert (batch.games.tobytes(), [field.tobytes() for field in views.arrays]) == before
     assert views.action_mask[np.arange(len(cards)), cards].all()
 
 

@@ -11,7 +11,6 @@ import torch
 
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
-from crib_env.observation import OWN_SCORE
 from crib_env.train import mmd
 from crib_env.train.__main__ import train
 from crib_env.train.loop.rounds import Round
@@ -75,8 +74,7 @@ def test_whole_games_are_played_for_the_win(tmp_path):
     assert len(wins) == 80  # both seats of each game
     assert sum(final for _, final in wins) == 0
     views = GameBatch(streams(2, 60), start_spread=20).views(np.arange(60))
-    ahead = replace(views, board=views.board.copy())
-    ahead.board[:, OWN_SCORE : OWN_SCORE + 110] = 1
+    ahead = replace(views, scores=np.maximum(views.scores, np.array([110, 0], np.int16)))
     one, two = (agent.probabilities(seen) for seen in (views, ahead))
     assert views.action_mask[np.arange(60), agent.act(views)].all()
     assert (one != two).any()  # it sees the scores

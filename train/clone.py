@@ -28,7 +28,7 @@ from crib_env.evaluate.matches.dataset import GAMES_A_SHARD, Rows, action_masks,
 from crib_env.evaluate.runs.format import SIMULATION_SECONDS
 from crib_env.kernels import bit, kernel
 from crib_env.observation import HAND, KNOWN, N_ACTIONS
-from crib_env.ranks import IS_DEALER, Play, ranks_and_gains, write_cards, write_discard, write_play
+from crib_env.ranks import IS_DEALER, N_INPUTS, Play, write_cards, write_discard, write_play
 from crib_env.scoring import COUNT_LIMIT, card_value
 from crib_env.train.loop.contracts import Parts, by_network
 from crib_env.train.loop.learning import Count, Descent, LearningSettings, NotNegative, Widths, follow, mean_of_steps
@@ -134,7 +134,10 @@ def seen_in(observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray) 
         masks: (B, 52) int8, legal cards.
         is_discard: (B,) bool.
     """
-    inputs, gains = ranks_and_gains(len(observation))
+    inputs, gains = (
+        np.zeros((len(observation), N_INPUTS), np.int8),
+        np.full((len(observation), 52), -np.inf, np.float32),
+    )
     _write_ranks(observation, masks, is_discard, inputs, gains)
     return Seen(inputs, gains)
 

@@ -157,8 +157,8 @@ class Inputs:
     def of_views(self, views: PlayerViews) -> Seen:
         """Decisions as the network sees them, from views."""
         if self.coding == "ranks":
-            return self._by_rank(*views.ranks_and_gains, views.board)
-        return self._bits(observation_named(self.observation).view(views), views.action_mask)
+            return self._by_rank(*views.ranks_and_gains, None if self.observation == "209" else views.board)
+        return self._bits(views.observed(self.observation), views.action_mask)
 
     def of_games(self, batch: GameBatch, rows: np.ndarray) -> Seen:
         """The same of the players to act in these games (B,)."""

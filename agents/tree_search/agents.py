@@ -13,7 +13,6 @@ import numpy as np
 from crib_env import PlayerViews
 from crib_env.agents.belief.rest_of_deal import habits
 from crib_env.agents.choosing import on_threads
-from crib_env.agents.tree_search.hidden_cards import known_games
 from crib_env.agents.tree_search.search import Settings, choose_all, new_work
 from crib_env.hands import N_FOURS
 from crib_env.kernels import streams
@@ -87,7 +86,7 @@ class ISMCTSAgent:
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
-        roots, cards = known_games(views), np.empty(len(views), np.int64)
+        roots, cards = views.games.copy(), np.empty(len(views), np.int64)
 
         def choose(part: slice) -> None:
             work, about = new_work(min(self.iterations + 1, _MOST_NODES)), (views.game_ids[part], views.decisions[part])

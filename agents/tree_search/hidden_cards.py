@@ -1,7 +1,7 @@
 """Sampling of hidden cards: the opponent's hand and discards, and the starter before it is cut, if there is one.
 
-A search plays on GAME records. :func:`known_games` makes them from views; :func:`draw_hidden` fills in cards that agree
-with all known facts, every go included. Ranks are drawn first, with exact weights, from all hands of ranks that the
+A search plays on the records of :attr:`crib_env.PlayerViews.games`. :func:`draw_hidden` fills in cards that agree with
+all known facts, every go included. Ranks are drawn first, with exact weights, from all hands of ranks that the
 opponent may hold, then suits.
 """
 
@@ -9,50 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_env import PlayerViews
 from crib_env.agents.belief.lookahead import possible_hands, unseen_by
 from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, posterior
 from crib_env.agents.belief.rest_of_deal import DEALT
 from crib_env.cards import ACES
-from crib_env.engine import DEAL_EPISODE, DEALER, DISCARD, GAME, PEGGING_EPISODE, PLAY, PONE
+from crib_env.engine import DEALER, PEGGING_EPISODE, PONE
 from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mask_of, mix, popcount
 from crib_env.players.hidden import DECK, least_value
 from crib_env.players.policies import random_card
-
-
-def known_games(views: PlayerViews) -> np.ndarray:
-    """(B,) GAME records with what each player knows, in seat 0, to be played to the end of the deal.
-
-    Hidden cards are empty, the starter is -1 before it is cut; of the opponent's ``kept`` four, only those laid
-    are set.
-    """
-    games = np.zeros(len(views), GAME)
-    _write_known(games, views.arrays)
-    return games
-
-
-@kernel
-def _write_known(games, views):
-    for b in range(len(games)):
-        g, discards, laid, laid_by = games[b], views.discards[b], views.laid[b], views.laid_by[b]
-        g["hand"][0], g["discards"][0] = mask_of(views.hand[b]), mask_of(discards)
-        kept = np.zeros(2, np.int64)
-        g["laid"][:], g["laid_by"][:], g["n_laid"] = laid, laid_by, views.n_laid[b]
-        for k in range(views.n_laid[b]):
-            kept[laid_by[k]] |= bit(laid[k])
-            if k >= views.pile_start[b]:
-                g["ranks"] |= bit(laid[k] % 13)
-        g["phase"], g["episode"] = DISCARD, DEAL_EPISODE
-        if views.hand[b, 4] < 0:
-            g["phase"] = PLAY
-            g["kept"][0] = kept[0] | g["hand"][0]
-            if views.starter[b] < 0:
-                g["episode"] = PEGGING_EPISODE
-        g["kept"][1] = kept[1]
-        g["cards"][12] = views.starter[b]
-        g["pile_start"], g["count"] = views.pile_start[b], views.count[b]
-        g["scores"][0], g["scores"][1] = views.scores[b, 0], views.scores[b, 1]
-        g["dealer"] = 0 if views.is_dealer[b] else 1
 
 
 @kernel
@@ -60,7 +24,7 @@ def weigh_hands(g, likely, hands, weights):
     """Every hand that seat 1 may hold, by ranks; before the play, every four that it may keep.
 
     Args:
-        g: a record of :func:`known_games`.
+        g: a record of :attr:`crib_env.PlayerViews.games`.
         likely: ``keeping`` of :class:`crib_env.agents.belief.rest_of_deal.Habits`, which weighs hands by how likely a
             sensible opponent keeps them and lays what it laid (:mod:`crib_env.agents.belief.opponent_hands`); or
             empty, which makes all sets of cards equally likely.
@@ -86,7 +50,7 @@ def weigh_hands(g, likely, hands, weights):
             own &= own - 1
         unseen = unseen_by(ids, ids[:0], starter, laid)
         least = least_value(laid, laid_by, np.int64(g["pile_start"]), n_laid)
-        n = possible_hands(unseen, least, 4 - popcount(g["kept"][1]), hands, ways)
+        n = possible_hands(unseen, least, 4 - popcount(g["kept"][1] & DECK), hands, ways)
         for k in range(n):
             weights[k] = ways[k]
     for k in range(1, n):
@@ -96,7 +60,7 @@ def weigh_hands(g, likely, hands, weights):
 
 @kernel
 def unseen_cards(g):
-    """The cards that seat 0 of a record of :func:`known_games` has not seen, as a mask."""
+    """The cards that seat 0 of a record of :attr:`crib_env.PlayerViews.games` has not seen, as a mask."""
     seen = g["hand"][0] | g["discards"][0] | mask_of(g["laid"])
     if g["cards"][12] >= 0:
         seen |= bit(g["cards"][12])
@@ -108,7 +72,7 @@ def draw_hidden(g, unseen, hands, weights, word):
     """Fills in what is hidden: seat 1's hand, its four kept cards, its two discards, and the starter if not cut.
 
     Args:
-        g: a record of :func:`known_games`.
+        g: a record of :attr:`crib_env.PlayerViews.games`.
         unseen: :func:`unseen_cards` of it.
         hands, weights: (n,) of :func:`weigh_hands`.
         word: the state of the random stream.
@@ -126,7 +90,7 @@ def draw_hidden(g, unseen, hands, weights, word):
         word += GOLDEN
         hand |= bit(random_card(unseen & ~hand & (ACES << rank), mix(word)))
     g["hand"][1] = hand
-    g["kept"][1] |= hand
+    g["kept"][1] = g["kept"][1] & DECK | hand
     if g["episode"] == PEGGING_EPISODE:
         return word
     rest = unseen & ~hand

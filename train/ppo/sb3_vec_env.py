@@ -27,7 +27,7 @@ from crib_env.agents.features.seen import Inputs
 from crib_env.engine import CRIB, DEALERS_HAND, PONES_HAND
 from crib_env.kernels import kernel
 from crib_env.observation import N_ACTIONS, N_BITS
-from crib_env.ranks import ranks_and_gains, ranks_of_games
+from crib_env.ranks import ranks_and_gains_of
 from crib_env.standings import discards_worth
 from crib_env.vector.environments import CribbageVectorEnv
 
@@ -231,7 +231,8 @@ class SettledVecEnv(CribbageVecEnv):
         return observation, rewards, over, infos
 
     def _by_rank(self, observation: np.ndarray) -> np.ndarray:
-        inputs, gains = ranks_and_gains(self.num_envs)
-        ranks_of_games(self._envs.games, np.arange(self.num_envs), inputs, gains)  # it is the learner's turn in each
+        inputs, gains = ranks_and_gains_of(
+            self._envs.games, np.arange(self.num_envs), self._envs.seats.astype(np.int64)
+        )
         parts = inputs, observation[:, N_BITS:], np.where(gains > -np.inf, gains, 0)
         return np.concatenate(parts, axis=1, dtype=np.float32)
