@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from dataclasses import dataclass, fields
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ class PlayerViews:
     @property
     def arrays(self) -> Any:
         """The same arrays as one argument for a Numba kernel, a NamedTuple."""
-        return ViewArrays(*(getattr(self, name) for name in ViewArrays._fields))
+        return ViewArrays(*_ARRAYS(self))
 
     # Derived arrays, computed only when they are used.
 
@@ -134,8 +135,9 @@ class PlayerViews:
         return PlayerViews(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
-# As an argument of kernels.
-ViewArrays: Any = namedtuple("ViewArrays", [field.name for field in fields(PlayerViews)])
+_NAMES = [field.name for field in fields(PlayerViews)]
+_ARRAYS = attrgetter(*_NAMES)
+ViewArrays: Any = namedtuple("ViewArrays", _NAMES)  # type: ignore[misc]  # noqa: PYI024
 
 
 def views_of(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, game_ids: np.ndarray) -> PlayerViews:
