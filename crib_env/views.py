@@ -137,7 +137,7 @@ class PlayerViews:
 
 _NAMES = [field.name for field in fields(PlayerViews)]
 _ARRAYS = attrgetter(*_NAMES)
-ViewArrays: Any = namedtuple("ViewArrays", _NAMES)  # type: ignore[misc]  # noqa: PYI024
+ViewArrays: Any = namedtuple("ViewArrays", _NAMES)  # type: ignore[misc]
 
 
 def views_of(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, game_ids: np.ndarray) -> PlayerViews:
