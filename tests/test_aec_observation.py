@@ -256,7 +256,8 @@ def padded(items, length):
 
 @all_episodes
 def test_views_are_a_batch_of_one_that_agrees_with_observe(episode):
-    for env, game, _ in side_by_side(26, 25, episode=episode):
+    n_gone = 0
+    for env, game, _ in side_by_side(26, 25 if episode == "game" else 100, episode=episode):
         for seat, agent in enumerate(PLAYERS):
             views = env.views(agent)
             assert len(views) == 1
@@ -272,9 +273,20 @@ def test_views_are_a_batch_of_one_that_agrees_with_observe(episode):
             assert views.scores[0].tolist() == [game.scores[seat], game.scores[1 - seat]]
             assert views.is_dealer[0] == (game.dealer == seat)
             assert views.opponent_cards[0] == len(game.hands[1 - seat])
+            own = [*game.hands[seat], *(card for by, card in game.laid if by == seat)]
+            assert views.kept[0].tolist() == padded(sorted(own) if len(own) == 4 else [], 4)
             if game.phase != "over":
                 assert views.count[0] == game.count
                 assert views.pile_start[0] == len(game.laid) - len(game.pile)
+                assert views.pile_ranks[0].tolist() == padded([rank(card) for card in game.pile], 8)
+            if game.phase != "over" and game.turn == seat:
+                other_said_go = 1 - seat in game.said_go and bool(game.hands[1 - seat])
+                assert views.said_go[0].tolist() == [False, other_said_go]
+                n_gone += other_said_go
+                (decision,) = crib_env.decisions(views)
+                assert [(by ^ seat, card) for by, card in decision.history] == game.history
+                assert list(decision.pile) == game.pile
+    assert n_gone > 8
 
 
 def test_views_hold_the_board_observation_and_a_number_for_each_game():

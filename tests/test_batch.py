@@ -57,12 +57,6 @@ def test_rows_of_any_integers_in_any_order(batch, rows):
     assert batch.games["decisions"].tolist() == [1, 0, 0, 1]
 
 
-def test_no_rows_are_fine(batch):
-    none = np.zeros(0, np.int64)
-    batch.step(none, batch.native_cards(none, GREEDY))
-    assert len(batch.views(none)) == len(batch.observe(none)[0]) == 0
-
-
 @pytest.mark.parametrize("policy", [77, -1, 3, 1.0, True, "greedy", None])
 def test_unknown_policies_are_refused(batch, policy):
     with refused("policy="):

@@ -113,17 +113,6 @@ def test_a_settled_reward_less_the_gain_is_what_the_others_peg():
     assert (left[~decisions.is_discard] < 0).any()
 
 
-def test_suits_change_nothing_but_the_order_of_gains():
-    decisions = played(60)
-    cards = np.arange(52).reshape(4, 13)[[2, 0, 3, 1]].ravel()  # the old card in each new place
-    swapped = decisions.inputs.copy()
-    for start in (1, 53):
-        swapped[:, start : start + 52] = decisions.inputs[:, start + cards]
-    one, two = seen_of(decisions), seen_in(swapped, mask_of(decisions)[:, cards], decisions.is_discard)
-    np.testing.assert_array_equal(one.inputs, two.inputs)
-    np.testing.assert_array_equal(one.gains[:, cards], two.gains)
-
-
 def test_an_untrained_network_of_zeros_takes_what_is_known():
     """Before the play that is the best discard by exact values, in the play the most points at once."""
     agent, greedy = DDQNAgent.new("split", "209", "ranks", (4,)), make_agent("greedy")

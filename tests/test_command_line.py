@@ -104,17 +104,6 @@ def test_help_of_a_learner_has_all_its_options(name, capsys):
     assert max(map(len, shown.splitlines())) <= 80
 
 
-def test_the_list_of_learners_says_what_each_is(monkeypatch, capsys):
-    for arguments, status in ((["--help"], 0), ([], 2)):
-        monkeypatch.setattr(sys, "argv", ["train", *arguments])
-        shown, found = shown_by(capsys, main)
-        assert found == status
-        words = " ".join(shown.replace("│", " ").split())
-        for name, (_, text) in LEARNERS.items():
-            assert f"{name} {text}" in words
-        assert max(map(len, shown.splitlines())) <= 80
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_of_a_command_of_evaluate(name, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["evaluate", *name.split(), "--help"])
@@ -127,16 +116,6 @@ def test_help_of_a_command_of_evaluate(name, monkeypatch, capsys):
     assert "STR" not in shown  # what is meant has a name
     if COMMANDS[name].takes_agents:
         assert f"Agents: {', '.join(AGENTS)}." in words
-
-
-def test_the_list_of_commands(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["evaluate", "--help"])
-    shown, status = shown_by(capsys, evaluate)
-    assert status == 0
-    words = " ".join(shown.replace("│", " ").split())
-    assert all(f"{name} {about}" in words for name, about in names().items())
-    assert len(names()) < 12  # and train
-    assert max(map(len, shown.splitlines())) <= 80
 
 
 def test_the_console_command_has_the_commands_of_both(monkeypatch, capsys):

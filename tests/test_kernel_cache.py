@@ -160,16 +160,6 @@ def test_a_change_of_a_file_without_kernels_compiles_nothing(compiled):
     assert choose(compiled[0]) == (22, 0, "")
 
 
-def test_a_function_that_is_not_of_this_project_keeps_its_own_folder(compiled, tmp_path):
-    (tmp_path / "own.py").write_text(
-        "import numba, crib_env.engine\n@numba.njit(cache=True)\ndef one():\n    return 1\n"
-    )
-    assert start(tmp_path, "import own; print(own.one(), own.one.stats.cache_path)").communicate(timeout=300) == (
-        f"1 {tmp_path / '__pycache__'}\n",
-        "",
-    )
-
-
 def test_without_a_folder_to_write_to_there_is_one_warning_and_no_error(tmp_path):
     folder = copy_of_the_package(tmp_path)
     (folder / "crib_env" / "__pycache__").write_text("a file: nothing can be kept here, not even by root")
@@ -280,12 +270,6 @@ def test_the_command_that_compiles_ahead_takes_every_player_that_needs_no_file()
     assert {*compile._PLAYERS, *compile._WITH_TORCH} == set(NAMES) - needs_no_compiler - {"uct-determinized"} - learners
 
 
-def test_the_command_that_compiles_ahead_names_a_player_that_there_is_not(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["compile", "export"])
-    assert compile.main() == 1
-    assert "there is no agent 'export'" in capsys.readouterr().err
-
-
 def test_kernels_that_are_not_as_listed_are_compiled_anew_once(tmp_path):
     folder = copy_of_the_package(tmp_path)
     kernels = tmp_path / "kernels"
@@ -297,3 +281,13 @@ def test_kernels_that_are_not_as_listed_are_compiled_anew_once(tmp_path):
     for said in (1, 0):
         card, _, err = choose(folder, NUMBA_CACHE_DIR=str(kernels))
         assert (card, err.count("not as they were written")) == (22, said)
+
+
+def test_a_function_that_is_not_of_this_project_keeps_its_own_folder(compiled, tmp_path):
+    (tmp_path / "own.py").write_text(
+        "import numba, crib_env.engine\n@numba.njit(cache=True)\ndef one():\n    return 1\n"
+    )
+    assert start(tmp_path, "import own; print(own.one(), own.one.stats.cache_path)").communicate(timeout=300) == (
+        f"1 {tmp_path / '__pycache__'}\n",
+        "",
+    )

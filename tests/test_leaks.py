@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from crib_env import decisions, parse_cards
-from crib_env.aec import PLAYERS, raw_env
+from crib_env.aec import raw_env
 from crib_env.batch import GameBatch
-from crib_env.engine import CRIB, DEALERS_HAND, DISCARD, OVER, PLAY, PONES_HAND
+from crib_env.engine import CRIB, DEALERS_HAND, DISCARD, PLAY, PONES_HAND
 from crib_env.kernels import streams
 from crib_env.observation import OBSERVATIONS, write_mask, write_observation, writing
 from crib_env.players.policies import NATIVE, RANDOM
@@ -143,25 +143,6 @@ def test_the_mask_of_the_player_who_waits_is_all_zeros():
         assert not observe(batch.games, rows, 1 - turns, OBSERVATIONS["209"])[1].any()
         assert observe(batch.games, rows, turns, OBSERVATIONS["209"])[1].any(axis=1).all()
         assert not views(batch.games, rows, 1 - turns).action_mask.any()
-
-
-@pytest.mark.parametrize("options", [{}, {"mask": "info"}, {"observation": "board"}], ids=str)
-def test_the_environment_shows_no_mask_to_the_player_who_waits(options):
-    env = raw_env(**options)
-
-    def mask(agent):
-        return env.infos[agent]["action_mask"] if "mask" in options else env.observe(agent)["action_mask"]
-
-    for seed in range(5):
-        env.reset(seed=seed)
-        while not all(env.terminations.values()):
-            agent = env.agent_selection
-            (waiting,) = set(PLAYERS) - {agent}
-            assert not mask(waiting).any()
-            env.step(np.flatnonzero(mask(agent))[-1])
-        assert env.games["phase"][0] == OVER
-        assert not mask("player_0").any()
-        assert not mask("player_1").any()
 
 
 def test_the_starter_and_the_discards_are_not_shown_before_their_time():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,20 +66,6 @@ def test_an_observation_is_the_same_everywhere(name, episode):
     assert_written_alike(name, episode)
 
 
-@pytest.mark.parametrize("one", OBSERVATIONS.values(), ids=lambda one: one.name)
-def test_each_has_a_page(one):
-    path, _, anchor = one.page.partition("#")
-    titles = re.findall(r"^#+ (.*)$", (ROOT / path).read_text(), re.MULTILINE)
-    assert anchor in [title.lower().replace(" ", "-") for title in titles]
-
-
-@pytest.mark.parametrize("one", OBSERVATIONS.values(), ids=lambda one: one.name)
-def test_one_that_has_the_209_bits_begins_with_them(one):
-    batch = GameBatch(streams(5, 50))
-    bits, seen = (batch.observe(batch.acting(), name)[0] for name in ("209", one.name))
-    assert one.has_bits == (one.size >= N_BITS and bool((seen[:, :N_BITS] == bits).all()))
-
-
 def test_a_new_one_is_one_entry_and_its_writer(own):
     assert_written_alike("own")
     options = {"observation": "own", "mask": "info", "seat": 0}
@@ -103,11 +88,6 @@ def test_a_learner_and_its_agents_take_a_new_one(own, tmp_path):
         batch.step(rows, cards)
 
 
-def test_inputs_that_need_the_209_bits_are_refused_without_them():
-    with refused("inputs='ranks'"):
-        replace(DDQN, observation="ranks")
-
-
 def test_an_unknown_one_is_refused(tmp_path):
     weights = tmp_path / "weights.safetensors"
     agent = DDQNAgent.new("one", "209", "bits", (4,))
@@ -124,3 +104,15 @@ def test_an_unknown_one_is_refused(tmp_path):
     ):
         with refused("observation='own'", "'209', 'board', 'ranks'"):
             ask()
+
+
+@pytest.mark.parametrize("one", OBSERVATIONS.values(), ids=lambda one: one.name)
+def test_one_that_has_the_209_bits_begins_with_them(one):
+    batch = GameBatch(streams(5, 50))
+    bits, seen = (batch.observe(batch.acting(), name)[0] for name in ("209", one.name))
+    assert one.has_bits == (one.size >= N_BITS and bool((seen[:, :N_BITS] == bits).all()))
+
+
+def test_inputs_that_need_the_209_bits_are_refused_without_them():
+    with refused("inputs='ranks'"):
+        replace(DDQN, observation="ranks")

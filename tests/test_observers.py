@@ -8,7 +8,6 @@ from crib_env.agents.baselines import GreedyAgent, RandomAgent
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import play_games, play_match
 from crib_env.evaluate.matches.mirrored import Games, Shard, play_shard
-from crib_env.players import turns
 
 
 class Listener(GreedyAgent):
@@ -85,19 +84,6 @@ def test_results_hold_what_the_table_has_shown():
     assert 40 < n_unshown < 120  # a game mostly ends before its last crib is counted
 
 
-def test_a_deal_is_reported_after_its_last_card_and_before_the_next_discard():
-    listener = Listener()
-    play_match(listener, RandomAgent(), 40, seed=5)
-    for heard in listener.heard.values():
-        deal = 0
-        for what in heard[:-1]:
-            if what == "deal":
-                deal += 1
-            else:
-                assert what // 12 == deal  # twelve decisions a deal
-        assert heard[-2:] == ["deal", "end"]
-
-
 def test_both_players_receive_results_from_their_own_side():
     one, two = Listener(), Listener()
     games = play_shard(one, two, Shard.of(seed=6, first=3, pairs=10))
@@ -118,9 +104,14 @@ def test_leagues_report_results_as_well(tmp_path):
     assert sorted(Listener.last.games) == list(range(8))
 
 
-def test_players_without_observers_cost_nothing(monkeypatch):
-    def never(*arguments):
-        raise AssertionError
-
-    monkeypatch.setattr(turns, "ended_deals", never)
-    assert play_match(GreedyAgent(), RandomAgent(), 4).games == 4
+def test_a_deal_is_reported_after_its_last_card_and_before_the_next_discard():
+    listener = Listener()
+    play_match(listener, RandomAgent(), 40, seed=5)
+    for heard in listener.heard.values():
+        deal = 0
+        for what in heard[:-1]:
+            if what == "deal":
+                deal += 1
+            else:
+                assert what // 12 == deal  # twelve decisions a deal
+        assert heard[-2:] == ["deal", "end"]

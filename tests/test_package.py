@@ -110,22 +110,8 @@ def test_a_network_without_torch_is_one_clear_error(installed, tmp_path):
     assert made.startswith(f"opponent='best' is not allowed: {asked}")
 
 
-SIZES = {
-    "random_aec": "",
-    "random_gymnasium": "",
-    "own_agent": "",
-    "maskable_ppo": "8192 2",
-    "cleanrl_ppo": "0.1 2",
-    "dqn": "--rounds 10 --deals 64 --updates 2 --batch-size 32 --test-deals 50 --final-games 20",
-    "ppo": "--decisions 40000 --num-envs 500 --final-games 200 --evaluations 2",
-}
-BY_HAND = SIZES.keys() - {"random_gymnasium"}
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in BY_HAND)) for name in SIZES])
-def test_an_example_runs_alone_in_an_empty_folder(name, installed, tmp_path):
-    shutil.copy(ROOT / "examples" / f"{name}.py", tmp_path)
-    code = f"import runpy, sys; sys.argv[1:] = {SIZES[name].split()}; runpy.run_path('{name}.py', run_name='__main__')"
+def test_an_example_runs_alone_in_an_empty_folder(installed, tmp_path):
+    code = f"import runpy; runpy.run_path({str(ROOT / 'examples' / 'random_gymnasium.py')!r}, run_name='__main__')"
     assert re.search(r"against greedy: \d+\.\d\d% of [\d,]+ games", python(code, tmp_path, installed))
 
 
@@ -144,9 +130,6 @@ def test_the_console_command_plays_a_player_of_this_folder(installed, tmp_path):
     [
         ("match greedy careful --games 2 --record games.jsonl --json match.json", "± "),
         ("play greedy --terminal --seed 1", "the game is kept"),
-        pytest.param("league random greedy --games 4", "rating", marks=pytest.mark.slow),
-        pytest.param("suite greedy --share 0.001 --skip pegging", "net points", marks=pytest.mark.slow),
-        pytest.param("train td --episodes 50 --evaluations 0 --final-games 4", "greedy", marks=pytest.mark.slow),
         pytest.param("train ddqn --episodes 64 --evaluations 0 --final-games 4 --seeds 2", "±", marks=pytest.mark.slow),
     ],
 )
@@ -172,23 +155,3 @@ def test_the_wheel_runs_without_what_windows_lacks_in_a_folder_that_cannot_be_wr
     left = {path.name for path in (tmp_path / "here").iterdir()}
     assert left
     assert left <= {"runs", "games.jsonl", ".games.jsonl.lock", "match.json"}
-
-
-@pytest.mark.slow
-def test_best_plays_expert_in_another_folder(installed, tmp_path):
-    code = (
-        "import crib_env, gymnasium\n"
-        "players = dict(zip(('player_0', 'player_1'), map(crib_env.make_agent, ('best', 'expert'))))\n"
-        "table = crib_env.env()\n"
-        "table.reset(seed=1)\n"
-        "for name in table.agent_iter():\n"
-        "    over = table.last()[2]\n"
-        "    table.step(None if over else players[name].act(table.views(name))[0])\n"
-        "env = gymnasium.make('crib_env/Cribbage-v0', opponent='best')\n"
-        "observation, info = env.reset(seed=1)\n"
-        "over = False\n"
-        "while not over:\n"
-        "    observation, reward, over, truncated, info = env.step(info['action_mask'].argmax())\n"
-        "print(max(table.scores), max(info['scores']), info['illegal_action'])\n"
-    )
-    assert python(code, tmp_path, installed).split()[-3:] == ["121", "121", "False"]

@@ -6,16 +6,14 @@ import itertools
 from collections import Counter
 
 import numpy as np
-import pytest
 
 import crib_env
 from crib_env.aec import PLAYERS
 from crib_env.batch import GameBatch
 from crib_env.cards import N_CARDS
 from crib_env.engine import CRIB, DEAL, DEALERS_HAND, DISCARD, EPISODES, EVENTS, OVER, PLAY, PONES_HAND, WIN
-from crib_env.evaluate.play.page.pictures import DARK, FOUR_COLOURS
 from crib_env.kernels import streams
-from crib_env.picture.drawing import LIGHT, Sheet, draw_discard_game, draw_table, hole_at
+from crib_env.picture.drawing import draw_discard_game, draw_table
 from crib_env.picture.seen import HIDDEN, card_name, see, stages
 from crib_env.players.hidden import deal_hidden
 from crib_env.players.policies import RANDOM
@@ -88,9 +86,11 @@ def test_hidden_cards_change_nothing_in_a_players_picture_and_much_in_a_spectato
             again = games.copy()
             deal_hidden(again[0], seat, False, rng.integers(2**63))
             assert see(again, seat) == see(games, seat)
-            np.testing.assert_array_equal(pixels(see(again, seat)), pixels(see(games, seat)))
-            n_differ += (pixels(see(again, None)) != pixels(see(games, None))).any()
+            n_differ += see(again, None) != see(games, None)
             n += 1
+            if n % 8 == 0:
+                np.testing.assert_array_equal(pixels(see(again, seat)), pixels(see(games, seat)))
+                assert (pixels(see(again, None)) != pixels(see(games, None))).any()
     assert n_differ > 0.9 * n
 
 
@@ -180,84 +180,6 @@ def test_the_environment_draws_what_an_agent_or_a_spectator_sees():
     while not is_over(env):
         act_randomly(env, rng)
     assert "wins 121 to" in see(env.games, None).caption
-
-
-def test_the_discard_game_shows_hand_starter_and_discards():
-    hand = crib_env.parse_cards("5H 5C 5S JD 2C 9S")
-    before, after = draw_discard_game(hand, [], HIDDEN), draw_discard_game(hand[:4], hand[4:], 16)
-    other = draw_discard_game(hand[:4], hand[4:], 17)
-    assert (before.pixels() != after.pixels()).any()
-    assert (other.pixels() != after.pixels()).any()
-
-
-@pytest.mark.parametrize("text", ["", "é" * 99, "Ω & co", "ismcts:iterations=1000,seed=3,nobody=reads this to the end"])
-def test_a_name_stays_within_its_width(text):
-    sheet = Sheet(400, 60, "#ffffff")
-    sheet.text(text, 20, 20, 18, "#000000", "left", 142)
-    columns = (sheet.pixels() < 128).any(axis=(0, 2)).nonzero()[0]
-    assert not len(columns) or (columns[0] >= 19 and columns[-1] <= 20 + 1.03 * 142)
-
-
-def test_the_track_has_121_holes_a_side_in_fives():
-    for is_below in (True, False):
-        holes = np.array([hole_at(hole, is_below) for hole in range(-1, WIN + 1)])
-        gaps = np.linalg.norm(holes[:, None] - holes[None], axis=2) + 1e9 * np.eye(len(holes))
-        assert gaps.min() > 14
-        steps = np.hypot(*np.diff(holes[2:-1], axis=0).T)
-        assert all((step > 20) == (hole % 5 == 0) for hole, step in enumerate(steps, start=1))
-    between = [np.hypot(*np.subtract(hole_at(hole, True), hole_at(hole, False))) for hole in range(-1, WIN)]
-    assert np.allclose(between, 20)
-    assert hole_at(WIN, True) == hole_at(WIN, False)
-
-
-def linear(colour):
-    """sRGB as linear light."""
-    values = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
-    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
-
-
-def contrast(one, other):
-    """As WCAG 2 defines it."""
-    light, dark = sorted((float(linear(colour) @ (0.2126, 0.7152, 0.0722)) for colour in (one, other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-# What people with protanopia, deuteranopia and tritanopia see (Machado, Oliveira and Fernandes 2009, severity 1).
-BLINDNESS = {
-    "none": np.eye(3),
-    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
-    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
-}
-
-
-def lab(colour, kind):
-    """CIE L*a*b* of a colour as such a person sees it."""
-    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
-    seen = np.clip(np.array(BLINDNESS[kind]) @ linear(colour), 0, 1)
-    xyz = np.array(to_xyz) @ seen / (0.9505, 1, 1.089)
-    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
-    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_colours_have_enough_contrast(palette):
-    for suits in (palette.suits, FOUR_COLOURS.suits):
-        assert min(contrast(suit, palette.card) for suit in suits) >= 4.5
-    assert min(contrast(palette.ink, ground) for ground in (palette.felt, palette.plate)) >= 7
-    assert contrast(palette.faint, palette.felt) >= 4.5
-    for seat, lane in zip(palette.seats, palette.lanes):
-        assert contrast(seat, palette.felt) >= 3
-        assert contrast(seat, palette.plate) >= 3
-        assert contrast(palette.hole, lane) >= 2.3
-
-
-@pytest.mark.parametrize("kind", BLINDNESS)
-@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-def test_colour_blind_people_tell_players_and_suits_apart(palette, kind):
-    for colours in (palette.seats, set(palette.suits), FOUR_COLOURS.suits):
-        for one, other in itertools.combinations(colours, 2):
-            assert np.linalg.norm(lab(one, kind) - lab(other, kind)) > 25, (one, other)
 
 
 def test_all_cards_differ():

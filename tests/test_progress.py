@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from crib_env.evaluate import progress
-from crib_env.evaluate.progress import ProgressLines, progress_bar, say
+from crib_env.evaluate.progress import ProgressLines, progress_bar
 
 
 class Clock:
@@ -59,16 +59,6 @@ def test_a_line_for_each_tenth_where_there_is_no_terminal(capsys):
     assert shown[-1] == "td: 100 %, 2,000 of 2,000, 0:01:40 spent"
 
 
-def test_slow_work_prints_a_line_a_minute(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "_SILENCE", -1.0)
-    with ProgressLines("seed 3") as lines:
-        task = lines.add_task("td", total=None)
-        for _ in range(2):
-            lines.update(task, advance=7)
-    shown = capsys.readouterr().out.splitlines()
-    assert shown == ["seed 3: td: 7, 0:00:00 spent", "seed 3: td: 14, 0:00:00 spent"]
-
-
 def test_nested_tasks_print_no_tenths(capsys):
     with ProgressLines() as lines:
         whole, part = lines.add_task("claims", total=2), lines.add_task("one claim", total=10)
@@ -81,12 +71,3 @@ def test_nested_tasks_print_no_tenths(capsys):
         lines.update(after, advance=1)
     named = [line.split(",")[0] for line in capsys.readouterr().out.splitlines()]
     assert named == ["claims: 50 %", "claims: 100 %"]
-
-
-def test_lines_in_between_have_the_name_of_their_process(capsys):
-    for lines in (ProgressLines(), ProgressLines("seed 3")):
-        say(lines, "1,000 episodes: 50.0 ± 3.1 % against greedy")
-    assert capsys.readouterr().out.splitlines() == [
-        "1,000 episodes: 50.0 ± 3.1 % against greedy",
-        "seed 3: 1,000 episodes: 50.0 ± 3.1 % against greedy",
-    ]

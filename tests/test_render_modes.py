@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 import sys
 
 import gymnasium
@@ -40,14 +38,6 @@ def test_an_rgb_array_shows_the_position(env_id, shape):
     np.testing.assert_array_equal(env.render(), first)
     env.step(int(info["action_mask"].argmax()))
     assert (env.render() != first).any()
-
-
-def test_the_vector_environment_of_gymnasium_draws_every_game():
-    envs = gymnasium.make_vec("crib_env/Cribbage-v0", 2, vectorization_mode="sync", render_mode="rgb_array")
-    envs.reset(seed=3)
-    pictures = envs.render()
-    assert [picture.shape for picture in pictures] == [(720, 960, 3)] * 2
-    assert (pictures[0] != pictures[1]).any()
 
 
 def test_videos_are_recorded(tmp_path):
@@ -127,13 +117,3 @@ def test_text_needs_no_extra(monkeypatch):
     assert env.render().startswith("player_")
     with refused("'render'", error=DependencyNotInstalled):
         env.picture()
-
-
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["copy", "pickle"])
-def test_a_copy_shows_its_own_game(copied):
-    env = crib_env.env(render_mode="rgb_array")
-    env.reset(seed=9)
-    other, before = copied(env), env.render()
-    other.step(int(other.observe(other.agent_selection)["action_mask"].argmax()))
-    np.testing.assert_array_equal(env.render(), before)
-    assert (other.render() != before).any()

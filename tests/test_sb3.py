@@ -7,21 +7,18 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.error import DependencyNotInstalled
-from gymnasium.vector import AutoresetMode
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3 import PPO
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.env_util import make_vec_env
-from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 from crib_env.evaluate.speed import ROUNDS
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.train.ppo import speed as ppo_speed
 from crib_env.train.ppo.sb3_vec_env import CribbageVecEnv
-from crib_env.vector.environments import CribbageVectorEnv
 from tests.helpers.refusals import refused
 from tests.helpers.single_games import IDS, FirstCard
 
@@ -41,8 +38,9 @@ def assert_same_games(adapter, theirs, steps, seed):
         masks = get_action_masks(adapter)
         np.testing.assert_array_equal(masks, get_action_masks(theirs))
         assert masks.dtype == np.bool_
-        cards = some_cards(masks, rng)
+        cards, kept, before = some_cards(masks, rng), one, one.copy()
         one, rewards, over, infos = adapter.step(cards)
+        np.testing.assert_array_equal(kept, before)  # fresh arrays: the learner keeps the last ones
         two, their_rewards, their_over, their_infos = theirs.step(cards)
         assert rewards.dtype == their_rewards.dtype == np.float32
         np.testing.assert_array_equal(rewards, their_rewards)
@@ -101,15 +99,6 @@ def test_its_checker(env_id, mask):
     check_env(gymnasium.make(env_id, mask=mask))
 
 
-def test_maskable_ppo_finds_the_masks():
-    env = gymnasium.make("crib_env/CribbagePlay-v0", mask="info")
-    model = MaskablePPO("MlpPolicy", env, n_steps=64, batch_size=32, n_epochs=1, seed=0)
-    model.learn(64)
-    observation, _ = env.reset(seed=0)
-    card, _ = model.predict(observation, action_masks=env.unwrapped.action_masks())
-    assert env.unwrapped.action_masks()[card]
-
-
 @pytest.mark.parametrize("env_id", IDS)
 def test_a_model_takes_the_id_itself(env_id):
     model = MaskablePPO("MultiInputPolicy", env_id, n_steps=32, batch_size=32, n_epochs=1, seed=0)
@@ -120,36 +109,10 @@ def test_a_model_takes_the_id_itself(env_id):
     assert not env.step(card)[4]["illegal_action"]
 
 
-def test_a_model_of_the_bare_observation_takes_the_environments_of_make_vec_env():
-    envs = make_vec_env("crib_env/Cribbage-v0", 4, env_kwargs={"mask": "info"})
-    MaskablePPO("MlpPolicy", envs, n_steps=32, batch_size=32, n_epochs=1, seed=0).learn(128)
-
-
 def test_a_learner_without_masks_loses_by_its_illegal_cards_and_does_not_fail():
     model = PPO("MlpPolicy", CribbageVecEnv(4, episode="play"), n_steps=16, batch_size=32, n_epochs=1, seed=0)
     model.learn(64)
     assert min(episode["r"] for episode in model.ep_info_buffer) < -100
-
-
-def test_infos_are_those_of_the_vector_environment():
-    adapter = CribbageVecEnv(6, episode="deal")
-    native = CribbageVectorEnv(6, episode="deal", mask="info", autoreset_mode=AutoresetMode.SAME_STEP)
-    adapter.seed(3)
-    observation, (seen, _), rng = adapter.reset(), native.reset(seed=3), np.random.default_rng(0)
-    for _ in range(30):
-        np.testing.assert_array_equal(observation, seen)
-        cards = some_cards(adapter.action_masks(), rng)
-        before = observation.copy()
-        after, rewards, over, infos = adapter.step(cards)
-        np.testing.assert_array_equal(observation, before)  # fresh arrays: the learner keeps the last ones
-        observation = after
-        seen, points, terminated, _, said = native.step(cards)
-        np.testing.assert_array_equal(rewards, points)
-        np.testing.assert_array_equal(over, terminated)
-        for i in np.flatnonzero(over):
-            np.testing.assert_array_equal(infos[i]["terminal_observation"], said["final_obs"][i])
-            assert infos[i]["action_mask"].all()
-    assert len({id(info) for info in infos}) == 6
 
 
 def test_masks_by_every_method_of_the_library():
@@ -165,24 +128,6 @@ def test_masks_by_every_method_of_the_library():
     np.testing.assert_array_equal(envs.env_method("action_masks", indices=[3, 1]), masks[[3, 1]])
     np.testing.assert_array_equal(envs.env_method("action_masks", indices=2), masks[[2]])
     np.testing.assert_array_equal([ask() for ask in envs.get_attr("action_masks", indices=[4])], masks[[4]])
-
-
-def test_shared_attributes_and_nothing_else():
-    envs = CribbageVecEnv(3)
-    assert envs.get_attr("observation_space") == [gymnasium.spaces.Box(0, 1, (209,), np.int8)] * 3
-    assert envs.get_attr("action_space", indices=1) == [gymnasium.spaces.Discrete(52)]
-    assert envs.render_mode is None
-    assert envs.env_is_wrapped(Monitor) == [True] * 3
-    assert envs.env_is_wrapped(gymnasium.wrappers.TimeLimit, indices=[0]) == [False]
-    assert not envs.has_attr("hand")
-    for ask in (
-        lambda: envs.get_attr("hand"),
-        lambda: envs.set_attr("seat", 1),
-        lambda: envs.env_method("render"),
-    ):
-        with pytest.raises(AttributeError, match=r"hand|seat|render"):
-            ask()
-    envs.close()
 
 
 def test_seeds_and_options_count_for_one_reset():

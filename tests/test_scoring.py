@@ -119,14 +119,16 @@ def test_suits_are_interchangeable(crib):
     assert hands_that_change_with_their_suits(crib) == 0
 
 
-@pytest.mark.parametrize("crib", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_all_hands_against_the_reference(crib):
-    """Suits are interchangeable, so one hand of each class stands for all 12,994,800."""
+@pytest.mark.parametrize("crib", [False, True])
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
+def test_all_hands_against_the_reference(crib, step):
+    """Suits are interchangeable, so one hand of each class stands for all 12,994,800; some or all of the classes."""
     hands, starters = np.zeros((660_000, 4), np.int64), np.zeros(660_000, np.int64)
     n, n_hands = one_hand_of_each_class(hands, starters)
     assert (n, n_hands) == (652_353, 12_994_800)
-    points = crib_env.score_show_many(hands[:n], starters[:n], crib)
-    expected = [reference.score_show(hand, cut, crib) for hand, cut in zip(hands[:n].tolist(), starters[:n].tolist())]
+    hands, starters = hands[:n:step], starters[:n:step]
+    points = crib_env.score_show_many(hands, starters, crib)
+    expected = [reference.score_show(hand, cut, crib) for hand, cut in zip(hands.tolist(), starters.tolist())]
     np.testing.assert_array_equal(points, expected)
 
 
@@ -137,13 +139,6 @@ def test_score_show_is_score_show_many():
     many = crib_env.score_show_many(cards[:, :4], cards[:, 4], cribs)
     assert many.dtype == np.uint8
     assert many.tolist() == [crib_env.score_show(row[:4], row[4], crib=crib) for row, crib in zip(cards, cribs)]
-
-
-@settings(deadline=None)
-@given(five_cards, st.booleans(), st.permutations(range(4)))
-def test_the_order_of_a_hand_does_not_matter(cards, crib, order):
-    hand = [cards[k] for k in order]
-    assert crib_env.score_show(hand, cards[4], crib=crib) == reference.score_show(cards[:4], cards[4], crib)
 
 
 @pytest.mark.parametrize(
@@ -177,20 +172,6 @@ def test_the_items_of_a_breakdown_add_up(cards, crib):
     items = explain_show(cards[:4], cards[4], crib=crib)
     assert sum(item.points for item in items) == crib_env.score_show(cards[:4], cards[4], crib=crib)
     assert all(set(item.cards) <= set(cards) for item in items)
-
-
-def test_every_combination_of_ranks_adds_up():
-    """All 6,175 ways to have five ranks, not just likely ones."""
-    n = 0
-    for ranks in combinations_with_replacement(range(13), 5):
-        if any(ranks.count(rank) == 5 for rank in ranks):
-            continue
-        cards = [rank + 13 * ranks[:i].count(rank) for i, rank in enumerate(ranks)]
-        n += 1
-        for crib in (False, True):
-            total = sum(item.points for item in explain_show(cards[:4], cards[4], crib=crib))
-            assert total == reference.score_show(cards[:4], cards[4], crib), format_cards(cards)
-    assert n == 6175
 
 
 def kinds(hand, starter, **crib):
@@ -238,12 +219,6 @@ def test_a_hand_counted_aloud(hand, starter, text):
     assert crib_env.describe_show(hand, starter) == text
 
 
-def test_the_best_hand_counted_aloud():
-    text = crib_env.describe_show("5C 5H 5S JD", "5D")
-    assert "fifteen-sixteen" in text
-    assert text.endswith("four of a kind for 28 (5C 5D 5H 5S) and his nobs (JD): 29")
-
-
 # The play.
 
 
@@ -288,11 +263,6 @@ def test_card_text_round_trip():
         assert parse_card(text) == parse_card(text.lower()) == parse_card(card) == parse_card(np.int8(card)) == card
 
 
-def test_ten_may_be_written_out():
-    assert parse_card("10D") == parse_card("TD") == parse_card("10d") == 22
-    assert crib_env.score_show("10d 5h jc qs", "kh") == crib_env.score_show("TD 5H JC QS", "KH") == 12
-
-
 def test_cards_may_stand_in_one_text_or_in_a_list():
     assert parse_cards("5H 5C,JD") == parse_cards(["5H", "5c", 23]) == [30, 4, 23]
     assert parse_cards("5h5Cjd") == parse_cards("5H5C JD") == [30, 4, 23]
@@ -313,12 +283,6 @@ def test_values_that_are_not_cards_are_named(bad):
     ):
         with refused(repr(bad)):
             call()
-
-
-def test_a_value_that_is_not_a_card_cannot_be_formatted():
-    for bad in (-1, 52):
-        with refused(bad):
-            format_card(bad)
 
 
 @pytest.mark.parametrize(
@@ -405,6 +369,15 @@ def test_wrong_shapes_and_kinds_of_arrays(hands, starters, crib):
         crib_env.score_show_many(hands, starters, crib)
 
 
-def test_no_hands_score_nothing():
-    assert crib_env.score_show_many([], []).shape == (0,)
-    assert crib_env.score_show_many(np.empty((0, 4), np.int8), np.empty(0, np.int8)).dtype == np.uint8
+def test_every_combination_of_ranks_adds_up():
+    """All 6,175 ways to have five ranks, not just likely ones."""
+    n = 0
+    for ranks in combinations_with_replacement(range(13), 5):
+        if any(ranks.count(rank) == 5 for rank in ranks):
+            continue
+        cards = [rank + 13 * ranks[:i].count(rank) for i, rank in enumerate(ranks)]
+        n += 1
+        for crib in (False, True):
+            total = sum(item.points for item in explain_show(cards[:4], cards[4], crib=crib))
+            assert total == reference.score_show(cards[:4], cards[4], crib), format_cards(cards)
+    assert n == 6175

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import tracemalloc
 import zipfile
-from collections import Counter
 from itertools import combinations_with_replacement, product
 from math import comb
 
@@ -70,11 +69,6 @@ def test_all_environments_deal_so_many():
 def test_other_numbers_are_refused(options, says):
     with refused(says, error=OptionError):
         crib_env.env(**options)
-
-
-def test_a_deal_has_twice_as_many_cards():
-    with refused("8 cards"):
-        raw_env(episode="pegging", cards=3).reset(options={"deals": ["5C 5D 4S JH 5H 6C 4D KS"]})
 
 
 @pytest.mark.parametrize(("cards", "iterations"), [(2, 16), (3, 16)])
@@ -226,43 +220,6 @@ def test_tables_that_are_none_are_refused(tmp_path):
         agent.act(GameBatch(streams(1, 9)).views(np.arange(9)))
 
 
-def a_table(**headers):
-    """The bytes of a file of two lines; with other headers of its arrays, which its checksums cover."""
-    made = io.BytesIO()
-    np.savez(made, states=np.array(["p 45", "d 45 p7"]), chances=np.full((2, 13), 1 / 13))
-    changed = io.BytesIO()
-    with zipfile.ZipFile(made) as found, zipfile.ZipFile(changed, "w") as file:
-        for name in ("states", "chances"):
-            content = found.read(f"{name}.npy")
-            header = headers.get(name, content[10:127].decode()).ljust(117) + "\n"
-            file.writestr(f"{name}.npy", content[:10] + header.encode() + content[128:])
-    return changed.getvalue()
-
-
-@pytest.mark.parametrize(
-    "shape", ["(10**9, 13)", "(100000000000000, 13)", "(10000000000000000000000, 13)", "(2, 1e", "'", "["]
-)
-def test_tables_of_impossible_shapes_are_refused(shape, tmp_path):
-    path = tmp_path / "table.npz"
-    path.write_bytes(a_table(chances=f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"))
-    with refused(path, "is no table of a policy"):
-        TabularAgent(str(path))
-
-
-@pytest.mark.filterwarnings("ignore:Reading")  # NumPy's, of headers that it repairs
-def test_damaged_tables_are_refused_or_read(tmp_path):
-    path, good = tmp_path / "table.npz", a_table()
-    changed = [good[:k] + bytes([good[k] ^ bit]) + good[k + 1 :] for k in range(len(good)) for bit in (1, 64, 255)]
-    answers = Counter()
-    for damaged in (*changed, *(good[:k] for k in range(0, len(good), 7))):
-        path.write_bytes(damaged)
-        try:
-            answers[tuple(TabularAgent(str(path))._chances("d 45 p7"))] += 1
-        except ValueError as error:
-            answers[str(error).partition(":")[0]] += 1
-    assert answers.keys() == {(1 / 13,) * 13, f"{path} is no table of a policy"}
-
-
 def test_packed_tables_are_refused_unread(tmp_path):
     """A small file may unpack to more than there is memory."""
     path = tmp_path / "table.npz"
@@ -280,3 +237,15 @@ def test_players_whose_tables_are_of_four_cards_refuse_fewer(name):
     views = GameBatch(streams(1, 9), episode="pegging", cards=3).views(np.arange(9))
     with refused(name.partition(":")[0]):
         make_agent(name).act(views)
+
+
+@pytest.mark.parametrize("shape", ["(10**9, 13)", "(100000000000000, 13)", "(2, 1e", "'", "["])
+def test_tables_of_impossible_shapes_are_refused(shape, tmp_path):
+    path, good = tmp_path / "table.npz", io.BytesIO()
+    np.save(good, np.array(["p 45"]))
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("states.npy", good.getvalue())
+        file.writestr("chances.npy", b"\x93NUMPY\x01\x00\x76\x00" + header.encode() + bytes(104))
+    with refused(path, "is no table of a policy"):
+        TabularAgent(str(path))

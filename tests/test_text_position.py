@@ -11,8 +11,10 @@ import pytest
 
 from crib_env import Decision, decisions, parse_card, parse_cards
 from crib_env.cards import format_cards
+from crib_env.engine import EVENTS, MUGGINS
 from crib_env.text.answer import LONGEST, how_to_answer, read_answer
 from crib_env.text.position import in_words
+from crib_env.text.rules import RULES
 from tests.helpers.hidden_cards import batches, views
 from tests.helpers.refusals import refused
 
@@ -47,6 +49,11 @@ DISCARD = decision(
     hand=cards("5C JD 5H 2H QS KS"), legal=(), discards=(), kept=(), starter=None, is_dealer=True, **NOTHING_LAID
 )
 LAY = decision(hand=cards("5H KS"), legal=cards("5H"), count=25)
+
+
+def test_the_rules_are_short_and_name_all_that_scores():
+    assert len(RULES.split()) <= 300
+    assert all(kind in RULES for kind in EVENTS[:MUGGINS])
 
 
 def test_a_discard_in_words():
@@ -183,16 +190,15 @@ def test_any_text_is_read_or_refused_in_one_line():
 
 
 FILLERS = [
-    "```", "```json", "``` ", "```\n", "`", " ", "\n", "answer", "answer ", "answer:", "answer: ", "Answer:\n",
-    "answer\n", ":", "answer ::", ": ", ".", "*", "5H", "5H ", "5h, ", "10D ", "A", "a ", "\u2665", "{", "[", "{}",
-    '{"a":', '{"a": ["', '"', "\\", "1", "é", "\ud800", "\0",
+    "```", "``` ", "```\n", " ", "\n", "answer", "answer: ", "Answer:\n", ":", "*", "5H", "5h, ", "A", "a ", "\u2665",
+    "{", "[", "{}", '{"a":', '{"a": ["', '"', "\\", "\ud800",
 ]  # fmt: skip
-BEGINNINGS = ["", "```", "```json", "Answer", "Answer: ", '{"card": "', '{"card": ["5H", "', '{"card": ', "5H "]
+BEGINNINGS = ["", "```json", "Answer: ", '{"card": ["5H", "', "5H "]
 
 
 @pytest.mark.parametrize("filler", FILLERS)
 def test_the_longest_answers_are_read_in_a_moment(filler):
-    for beginning, end in itertools.product(BEGINNINGS, ["", "```", '"}', "\nAnswer: 5H"]):
+    for beginning, end in itertools.product(BEGINNINGS, ["", "```", "\nAnswer: 5H"]):
         room = LONGEST - len(beginning + end)
         said, quickest = beginning + (filler * room)[:room] + end, math.inf
         for _ in range(9):  # beside other programs it takes longer

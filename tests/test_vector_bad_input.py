@@ -117,11 +117,6 @@ def test_nothing_steps_on_after_close():
     assert envs.games.tobytes() == before
 
 
-def test_masks_before_the_first_reset_are_refused():
-    with pytest.raises(RuntimeError, match=r"before reset\(\): call it first"):
-        CribbageVectorEnv(2).action_masks()
-
-
 def test_an_opponents_illegal_card_is_named():
     class Cheat(FirstCard):
         name = "cheat"
@@ -155,11 +150,6 @@ def test_bad_options_are_named(option, value):
     with refused(f"{option}=", error=OptionError):
         CribbageVectorEnv(**{"num_envs": 2, option: value})
     gc.collect(1)  # what was just made; all that there is would take a second
-
-
-def test_the_error_for_an_unknown_option_lists_all_options():
-    with refused("'frameskip'", "copy, threads", error=OptionError):
-        CribbageVectorEnv(2, frameskip=1)
 
 
 def test_bad_resets_change_nothing():

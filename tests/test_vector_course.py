@@ -8,7 +8,6 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import crib_env  # noqa: F401 -- registers the ids
-from crib_env.engine import OVER
 from crib_env.vector.environments import CribbageVectorEnv
 from tests.helpers.single_games import GAMES, IDS, FirstCard
 from tests.helpers.vector_games import MODES, assert_equal_observations, both, compare, some_cards
@@ -103,37 +102,6 @@ def test_what_gymnasiums_own_sampling_and_masked_sampling_do_under_the_default_a
         infos = envs.step(cards)[4]
         assert not infos["illegal_action"].any()
     envs.close()
-
-
-@pytest.mark.parametrize("env_id", GAMES)
-@pytest.mark.filterwarnings("error")
-def test_make_vec(env_id):
-    envs = gymnasium.make_vec(env_id, num_envs=3, vectorization_mode="vector_entry_point", opponent="greedy", seat=1)
-    assert isinstance(envs.unwrapped, CribbageVectorEnv)
-    observations, infos = envs.reset(seed=0)
-    assert observations in envs.observation_space
-    assert (observations["observation"][:, 1:53].sum(axis=1) == (6 if env_id == "crib_env/Cribbage-v0" else 4)).all()
-    assert (infos["seat"] == 1).all()
-    observations, rewards, *_ = envs.step(some_cards(infos["action_mask"], np.random.default_rng(0)))
-    assert observations in envs.observation_space
-    assert rewards.shape == (3,)
-    envs.close()
-
-
-@pytest.mark.parametrize("n", [1, 10_000])
-def test_any_number_of_games(n):
-    envs = CribbageVectorEnv(n, opponent="greedy", episode="play", autoreset_mode="SameStep")
-    rng = np.random.default_rng(0)
-    _, infos = envs.reset(seed=0)
-    ended = np.zeros(n, int)
-    for _ in range(9):
-        assert envs.action_masks().dtype == bool
-        np.testing.assert_array_equal(envs.action_masks(), infos["action_mask"])
-        assert infos["action_mask"].any(axis=1).all()
-        _, _, over, _, infos = envs.step(some_cards(infos["action_mask"], rng))
-        ended += over
-    assert (ended >= 1).all()
-    assert not (envs._table.games["phase"] == OVER).any()
 
 
 def test_an_opponent_is_asked_once_for_all_games_and_sees_one_id_for_each_episode():

@@ -1,13 +1,11 @@
 """The native vector environment of the discard game."""
 
-import gymnasium
 import numpy as np
 import pytest
 from gymnasium.vector import SyncVectorEnv
 
 import crib_env  # noqa: F401 -- registers the ids
 from crib_env.discard_game import DiscardGame
-from crib_env.options import OptionError
 from crib_env.vector.environments import DiscardVectorEnv
 from tests.helpers.refusals import refused
 from tests.helpers.vector_games import MODES, compare, one_game_a_chunk
@@ -21,16 +19,6 @@ def test_discard_games_are_those_of_single_environments(mode, mask, dtype, monke
     native = DiscardVectorEnv(5, mask=mask, dtype=dtype, autoreset_mode=mode, threads=2)
     assert compare(native, sync, steps=20, seed=12) >= 30
     native.close()
-
-
-@pytest.mark.filterwarnings("error")
-def test_make_vec_of_the_discard_game():
-    envs = gymnasium.make_vec("crib_env/CribbageDiscard-v0", num_envs=3, vectorization_mode="vector_entry_point")
-    assert isinstance(envs.unwrapped, DiscardVectorEnv)
-    observations, _ = envs.reset(seed=0)
-    assert observations in envs.observation_space
-    with refused("mask='beside'", error=OptionError):
-        DiscardVectorEnv(3, mask="beside")
 
 
 @pytest.mark.parametrize("mode", MODES)

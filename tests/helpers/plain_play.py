@@ -104,6 +104,7 @@ def after(game, laid_rank):
     for name in ("hands", "discards", "kept"):
         setattr(twin, name, [list(cards) for cards in getattr(game, name)])
     twin.laid, twin.pile, twin.scores, twin.said_go = game.laid[:], game.pile[:], game.scores[:], set(game.said_go)
+    twin.history = game.history[:]
     twin.act(next(card for card in sorted(twin.legal()) if rank(card) == laid_rank))
     return twin
 

@@ -96,6 +96,7 @@ class ReferenceGame:
         self.kept = [[], []]
         self.starter = None if self.episode == "pegging" else cards[12]
         self.laid = []  # (seat, card) of the whole deal
+        self.history = []  # the same with each go between them, as (seat, None)
         self.pile = []  # cards since the count was last zero
         self.said_go = set()
         self.turn = self.pone
@@ -165,6 +166,7 @@ class ReferenceGame:
     def _lay(self, card):
         player, opponent = self.turn, 1 - self.turn
         self.laid.append((player, card))
+        self.history.append((player, card))
         self.pile.append(card)
         for points, kind in score_play(self.pile):
             self._peg(player, points, kind)
@@ -175,6 +177,8 @@ class ReferenceGame:
             if asked not in self.said_go and self.can_lay(asked):
                 self.turn = asked
                 return
+            if asked == opponent and asked not in self.said_go and self.hands[asked] and self.count != 31:
+                self.history.append((asked, None))
             self.said_go.add(asked)
             asked = 1 - asked
 
