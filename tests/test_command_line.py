@@ -118,26 +118,24 @@ def test_help_of_a_command_of_evaluate(name, monkeypatch, capsys):
         assert f"Agents: {', '.join(AGENTS)}." in words
 
 
-def test_the_console_command_has_the_commands_of_both(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["crib-env", "--help"])
-    shown, status = shown_by(capsys, crib_env)
-    assert status == 0
-    assert shown.startswith("usage: crib-env COMMAND")
-    words = " ".join(shown.replace("│", " ").split())
-    assert all(f" {name} {about}" in words for name, about in names().items())
-    assert " train Trains an agent" in words
-    assert max(map(len, shown.splitlines())) <= 80
-    for arguments, start in (
-        (["match", "--help"], COMMANDS["match"].about),
-        (["train", "td", "--help"], LEARNERS["td"].about),
-    ):
-        monkeypatch.setattr(sys, "argv", ["crib-env", *arguments])
-        shown, status = shown_by(capsys, crib_env)
-        assert (" ".join(shown.split()).startswith(start), status) == (True, 0)
-        assert f"usage: crib-env {' '.join(arguments[:-1])} " in shown
-    monkeypatch.setattr(sys, "argv", ["crib-env", "trian"])
-    shown, status = shown_by(capsys, crib_env)
-    assert (shown.partition("?")[0], status) == ("error: there is no command 'trian': did you mean train", 2)
+@pytest.mark.parametrize(
+    ("arguments", "says", "status"),
+    [
+        (["--help"], "usage: crib-env COMMAND", 0),
+        (["match", "--help"], COMMANDS["match"].about, 0),
+        (["train", "td", "--help"], LEARNERS["td"].about, 0),
+        (["trian"], "error: there is no command 'trian': did you mean train?", 2),
+        (["train"], "usage: crib-env train", 2),
+    ],
+)
+def test_the_console_command_has_the_commands_of_both(arguments, says, status, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["crib-env", *arguments])
+    shown, found = shown_by(capsys, crib_env)
+    assert (" ".join(shown.split()).startswith(says), found) == (True, status)
+    if arguments == ["--help"]:
+        words = " ".join(shown.replace("│", " ").split())
+        assert all(f" {name} {about}" in words for name, about in names().items())
+        assert len(names()) < 12  # and train
 
 
 def test_the_list_of_commands_imports_none_of_them():

@@ -270,16 +270,13 @@ def test_the_command_that_compiles_ahead_takes_every_player_that_needs_no_file()
     assert {*compile._PLAYERS, *compile._WITH_TORCH} == set(NAMES) - needs_no_compiler - {"uct-determinized"} - learners
 
 
-def test_kernels_that_are_not_as_listed_are_compiled_anew_once(tmp_path):
-    folder = copy_of_the_package(tmp_path)
-    kernels = tmp_path / "kernels"
-    choose(folder, NUMBA_CACHE_DIR=str(kernels))
-    (file,) = kernels.rglob("checksums")
+def test_kernels_that_are_not_as_listed_are_compiled_anew_once(compiled):
+    (file,) = (compiled[0] / "crib_env" / "__pycache__").rglob("checksums")
     listed = json.loads(file.read_text())
     damaged = next(path for path in listed if "greedy_play" in path)
     file.write_text(json.dumps({**listed, damaged: 0}))  # as if another content had been written
     for said in (1, 0):
-        card, _, err = choose(folder, NUMBA_CACHE_DIR=str(kernels))
+        card, _, err = choose(compiled[0])
         assert (card, err.count("not as they were written")) == (22, said)
 
 

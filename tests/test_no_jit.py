@@ -16,7 +16,7 @@ from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.players.policies import CAREFUL, GREEDY, RANDOM
-from tests.helpers.golden_games import CASES, read, replay
+from tests.test_golden_games import CASES, read, replay
 
 ROOT = Path(__file__).parent.parent
 
@@ -60,37 +60,20 @@ def scores():
     ]
 
 
-def run_without_jit(function):
-    """The result of a function of this file in a process in which Numba compiles nothing."""
+def of_rules():
+    return [recorded_games(), scores(), native_games()]
+
+
+@pytest.mark.parametrize("name", ["of_rules", pytest.param("choices_of_searches", marks=pytest.mark.slow)])
+def test_the_same_without_jit(name):
     program = (
         "import json, numba, crib_env.engine, tests.test_no_jit as here\n"
         "assert type(crib_env.engine.act).__name__ == 'function'\n"
-        f"print(json.dumps(here.{function}()))"
+        f"print(json.dumps(here.{name}()))"
     )
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-def as_json(value):
-    return json.loads(json.dumps(value))
-
-
-def test_recorded_games_without_jit():
-    assert run_without_jit("recorded_games") == as_json(recorded_games())
-
-
-def test_scores_without_jit():
-    assert run_without_jit("scores") == as_json(scores())
-
-
-def test_native_players_and_views_without_jit():
-    assert run_without_jit("native_games") == as_json(native_games())
-
-
-@pytest.mark.slow
-def test_searches_and_networks_without_jit():
-    assert run_without_jit("choices_of_searches") == as_json(choices_of_searches())
+    assert json.loads(done.stdout) == json.loads(json.dumps(globals()[name]()))

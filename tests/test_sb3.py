@@ -20,7 +20,7 @@ from crib_env.single_agent import SingleAgentCribbage
 from crib_env.train.ppo import speed as ppo_speed
 from crib_env.train.ppo.sb3_vec_env import CribbageVecEnv
 from tests.helpers.refusals import refused
-from tests.helpers.single_games import IDS, FirstCard
+from tests.helpers.vector_games import IDS, FirstCard
 
 
 def some_cards(masks, rng):

@@ -328,19 +328,13 @@ def test_a_bad_row_of_many_is_named(row, starter, message):
         crib_env.score_show_many([GOOD_ROW, row], [GOOD_STARTER, starter])
 
 
-@pytest.mark.parametrize(
-    ("dtype", "bad"),
-    [
-        (np.uint8, 200),
-        (np.uint8, 255),
-        (np.uint16, 256 + 9),
-        (np.uint16, 65_535),
-        (np.int32, 256 + 9),
-        (np.int64, 2**32 + 9),
-        (np.uint64, 2**63 + 9),
-        (np.uint64, 2**64 - 1),
-    ],
-)
+BAD_IDS = {
+    np.uint8: (200, 255), np.uint16: (256 + 9, 65_535), np.int32: (256 + 9,), np.int64: (2**32 + 9,),
+    np.uint64: (2**63 + 9, 2**64 - 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("dtype", "bad"), [(dtype, bad) for dtype, several in BAD_IDS.items() for bad in several])
 def test_large_ids_do_not_wrap_into_cards(dtype, bad):
     good = np.array(GOOD_ROW, dtype)
     with refused(bad):
@@ -351,19 +345,14 @@ def test_large_ids_do_not_wrap_into_cards(dtype, bad):
         crib_env.score_show(np.array([0, 1, 2, bad], dtype), GOOD_STARTER)
 
 
-@pytest.mark.parametrize(
-    ("hands", "starters", "crib"),
-    [
-        ([[0, 1, 2]], [4], False),
-        ([0, 1, 2, 3], [4], False),
-        ([[0, 1, 2, 3]], [4, 5], False),
-        ([[0, 1, 2, 3]], 4, False),
-        ([[0.0, 1.0, 2.0, 3.0]], [4], False),
-        ([[0, 1, 2, 3]], [4.0], False),
-        ([["5H", "6H", "7H", "8H"]], ["9H"], False),
-        ([[0, 1, 2, 3]], [4], [True, False]),
-    ],
-)
+BAD_ARRAYS = [
+    ([[0, 1, 2]], [4], False), ([0, 1, 2, 3], [4], False), ([[0, 1, 2, 3]], [4, 5], False), ([[0, 1, 2, 3]], 4, False),
+    ([[0.0, 1.0, 2.0, 3.0]], [4], False), ([[0, 1, 2, 3]], [4.0], False), ([["5H", "6H", "7H", "8H"]], ["9H"], False),
+    ([[0, 1, 2, 3]], [4], [True, False]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("hands", "starters", "crib"), BAD_ARRAYS)
 def test_wrong_shapes_and_kinds_of_arrays(hands, starters, crib):
     with pytest.raises(ValueError, match=r"must be"):
         crib_env.score_show_many(hands, starters, crib)

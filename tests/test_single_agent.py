@@ -14,7 +14,7 @@ from crib_env.discard_game import DiscardGame
 from crib_env.options import OptionError
 from crib_env.single_agent import SingleAgentCribbage
 from tests.helpers.refusals import refused
-from tests.helpers.single_games import GAMES, IDS, FirstCard
+from tests.helpers.vector_games import GAMES, IDS, FirstCard
 
 MASKS = ("observation", "info")
 

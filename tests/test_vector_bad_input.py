@@ -9,8 +9,7 @@ from gymnasium.error import ClosedEnvironmentError
 from crib_env.options import OptionError
 from crib_env.vector.environments import CribbageVectorEnv
 from tests.helpers.refusals import refused
-from tests.helpers.single_games import FirstCard
-from tests.helpers.vector_games import MODES, assert_equal_steps
+from tests.helpers.vector_games import MODES, FirstCard, assert_equal_steps
 
 NO_CARD = {
     "illegal": lambda cards, masks: np.where(np.arange(5) == 2, masks.argmin(axis=1), cards),

@@ -9,8 +9,16 @@ from gymnasium.vector import AutoresetMode
 
 import crib_env  # noqa: F401 -- registers the ids
 from crib_env.vector.environments import CribbageVectorEnv
-from tests.helpers.single_games import GAMES, IDS, FirstCard
-from tests.helpers.vector_games import MODES, assert_equal_observations, both, compare, some_cards
+from tests.helpers.vector_games import (
+    GAMES,
+    IDS,
+    MODES,
+    FirstCard,
+    assert_equal_observations,
+    both,
+    compare,
+    some_cards,
+)
 
 DEALS = ["AC 2C 3C 4C 5C 6C AD 2D 3D 4D 5D 6D JH", "7C 8C 9C TC JC QC 7D 8D 9D TD JD QD KH"]
 

@@ -9,8 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from crib_env.vector.environments import CribbageVectorEnv
-from tests.helpers.single_games import FirstCard
-from tests.helpers.vector_games import assert_equal_steps, one_game_a_chunk
+from tests.helpers.vector_games import FirstCard, assert_equal_steps, one_game_a_chunk
 
 
 @pytest.mark.parametrize("opponent", ["random", FirstCard()])

@@ -8,8 +8,19 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.vector.environments import CribbageVectorEnv
 
+GAMES = ("crib_env/Cribbage-v0", "crib_env/CribbagePlay-v0", "crib_env/CribbagePegging-v0")
+IDS = (*GAMES, "crib_env/CribbageDiscard-v0")
 MODES = list(AutoresetMode)
 INFOS = ("action_mask", "illegal_action", "scores", "dealer", "seat")
+
+
+class FirstCard:
+    """The simplest agent: the legal card with the lowest id."""
+
+    name = "first card"
+
+    def act(self, views):
+        return views.action_mask.argmax(axis=1)
 
 
 def one_game_a_chunk(monkeypatch):
