@@ -45,7 +45,7 @@ Differences from the paper, and what it leaves open:
 * Ties between discards ("ties are broken differently"): risky and sure prefer the better optimal value, safe the better
   worst hand, optimal the better best hand.
 * Net points cover three cards, the own one, the best reply and the best answer to it, over all hands that the opponent
-  may hold (:mod:`crib_env.agents.belief.lookahead`). The paper does not give the depth. Between equally safe or equally
+  may hold (:mod:`crib_env.agents.lookahead`). The paper does not give the depth. Between equally safe or equally
   risky cards, expected net points decide.
 * "Inferior card between 50–80 % of the time" (page 6) contradicts "made that selection 65 %, 80 %, 50 %" (page 7). We
   use the second, because it gives one value for each situation. It comes near the matrix's 40 % where there is a
@@ -62,7 +62,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crib_env import PlayerViews, crib_distribution, discard_statistics
-from crib_env.agents.belief.lookahead import (
+from crib_env.agents.choosing import by_phase, card_chances, next_discard, six_dealt, uniforms
+from crib_env.agents.lookahead import (
     N_HANDS,
     decision_of,
     holds,
@@ -71,7 +72,6 @@ from crib_env.agents.belief.lookahead import (
     new_levels,
     without_rank,
 )
-from crib_env.agents.choosing import by_phase, card_chances, next_discard, six_dealt, uniforms
 from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.hands import N_RANKS

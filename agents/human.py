@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from crib_env import DealResults, GameResults, PlayerViews, describe_show, parse_card
+from crib_env import DealResult, GameResult, PlayerViews, describe_show, parse_card
 from crib_env.cards import format_card, format_cards
-from crib_env.picture.seen import by_rank, cards_laid
+from crib_env.picture.seen import by_rank, table_lines
 from crib_env.players.agent import Powers
-from crib_env.text.answer import check_choice
+from crib_env.text import check_choice
 
 
 class HumanAgent:
@@ -41,55 +41,24 @@ class HumanAgent:
             self._chosen[game] = second[0]
         return first
 
-    def observe_deal(self, deals: DealResults) -> None:
-        """Prints the shows of finished deals."""
-        for k in range(len(deals)):
-            print("\n".join(["", *show_lines(deals, k)]))
+    def observe_deal(self, deal: DealResult) -> None:
+        """Prints the show of a finished deal."""
+        print("\n".join(["", *show_lines(deal)]))
 
-    def observe_end(self, games: GameResults) -> None:
+    def observe_end(self, game: GameResult) -> None:
         """Prints who has won."""
-        for won, (own, other) in zip(games.won, games.scores.tolist()):
-            print(f"\nyou {'win' if won else 'lose'} {own} to {other}")
+        own, other = game.scores
+        print(f"\nyou {'win' if game.won else 'lose'} {own} to {other}")
 
 
-def table_lines(view: PlayerViews) -> list[str]:
-    """The view of the player of one decision, in lines of at most 80 columns.
-
-    The cards of the hand have numbers; those that do not fit the count have a dash. Beside each count are its points.
-    """
-    (own, other), n_cards = view.scores[0].tolist(), int(view.opponent_cards[0])
-    starter = f"   starter {format_card(int(view.starter[0]))}" if view.starter[0] >= 0 else ""
-    discards = by_rank(view.discards[0])
-    discarded = f"   discarded {format_cards(discards)}" if discards else ""
-    dealer = " (dealer)"
-    lines = [
-        f"you {own}{dealer if view.is_dealer[0] else ''}   opponent {other}{'' if view.is_dealer[0] else dealer}, "
-        f"{n_cards} card{'s' * (n_cards != 1)}{starter}{discarded}"
-    ]
-    laid = cards_laid(view)
-    if laid:
-        for name, seat in (("opponent", 1), ("you", 0)):
-            lines.append(_row(name, [format_card(card.card) if card.seat == seat else "" for card in laid]))
-        counts = (f"{card.count}+{card.points}" if card.points else str(card.count) for card in laid)
-        lines.append(_row("count", counts))
-    hand = by_rank(view.hand[0])
-    can = [str(k) if view.action_mask[0, card] else "-" for k, card in enumerate(hand, start=1)]
-    return [*lines, _row("your hand", map(format_card, hand)), _row("", can)]
-
-
-def _row(name: str, cells: Iterable[str]) -> str:
-    return f"{name:<10}{''.join(f'{cell:<6}' for cell in cells)}".rstrip()
-
-
-def show_lines(deals: DealResults, k: int) -> list[str]:
-    """The show of the ``k``-th of some deals, counted aloud, up to the end of the game."""
-    own = ("you", deals.hand[k].tolist())
-    other = ("opponent", deals.opponent_hand[k].tolist())
-    dealer, pone = (own, other) if deals.is_dealer[k] else (other, own)
-    starter, (mine, yours) = int(deals.starter[k]), deals.scores[k].tolist()
+def show_lines(deal: DealResult) -> list[str]:
+    """The show of a deal, counted aloud, up to the end of the game."""
+    own, other = ("you", deal.hand), ("opponent", deal.opponent_hand)
+    dealer, pone = (own, other) if deal.is_dealer else (other, own)
+    starter, (mine, yours) = deal.starter, deal.scores
     lines = []
-    for name, hand, kind in ((*pone, "hand"), (*dealer, "hand"), (dealer[0], deals.crib[k].tolist(), "crib")):
-        if min(hand) >= 0 and starter >= 0:
+    for name, hand, kind in ((*pone, "hand"), (*dealer, "hand"), (dealer[0], deal.crib, "crib")):
+        if hand and starter is not None:
             said = describe_show(hand, starter, crib=kind == "crib")
             lines += wrap(f"{name}, {kind} {format_cards(by_rank(hand))} with {format_card(starter)}: {said}")
     return [*lines, f"you {mine}   opponent {yours}"]

@@ -24,7 +24,8 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env import PlayerViews, crib_distribution, discard_statistics
-from crib_env.agents.belief.lookahead import (
+from crib_env.agents.choosing import by_phase, next_discard, six_dealt
+from crib_env.agents.lookahead import (
     MOST_CARDS,
     N_HANDS,
     decision_of,
@@ -33,7 +34,6 @@ from crib_env.agents.belief.lookahead import (
     new_levels,
     without_rank,
 )
-from crib_env.agents.choosing import by_phase, next_discard, six_dealt
 from crib_env.kernels import kernel, lowest
 from crib_env.players.agent import Powers
 

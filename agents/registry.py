@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from crib_env.files.json_text import read_json
 from crib_env.players.agent import Agent
 from crib_env.players.agent_from_text import has_setting, is_outside, make, make_outside
 from crib_env.values import typed
 
+S = TypeVar("S")
 # Imported on first use, because torch and large tables take a while. Settings are parameters of the class or method.
 _AGENTS = {
     "random": "crib_env.agents.baselines:RandomAgent",
@@ -21,20 +24,20 @@ _AGENTS = {
     "heuristic": "crib_env.agents.heuristic:HeuristicAgent",
     "minimax": "crib_env.agents.minimax:MinimaxAgent",
     "halscrib": "crib_env.agents.halscrib:HalscribAgent",
-    "expert": "crib_env.agents.expert.agent:ExpertAgent",
-    "equilibrium": "crib_env.agents.equilibrium.agent:EquilibriumAgent",
-    "ismcts": "crib_env.agents.tree_search.agents:ISMCTSAgent",
-    "uct-determinized": "crib_env.agents.tree_search.agents:DeterminizedUCTAgent",
-    "best": "crib_env.agents.best.agent:load",
-    "erring": "crib_env.agents.best.erring:ErringAgent",
+    "expert": "crib_env.agents.expert:ExpertAgent",
+    "equilibrium": "crib_env.agents.equilibrium:EquilibriumAgent",
+    "ismcts": "crib_env.agents.tree_search:ISMCTSAgent",
+    "uct-determinized": "crib_env.agents.tree_search:DeterminizedUCTAgent",
+    "best": "crib_env.agents.best:load",
+    "erring": "crib_env.agents.best:ErringAgent",
     "human": "crib_env.agents.human:HumanAgent",
-    "llm": "crib_env.agents.llm.agent:LLMAgent",
+    "llm": "crib_env.agents.llm:LLMAgent",
     "clone": "crib_env.agents.networks.policy:CloneAgent.load",
     "ddqn": "crib_env.agents.networks.ddqn:DDQNAgent.load",
     "drqn": "crib_env.agents.networks.drqn:DRQNAgent.load",
     "escher": "crib_env.agents.networks.policy:ESCHERAgent.load",
     "mmd": "crib_env.agents.networks.policy:MMDAgent.load",
-    "mmd-tables": "crib_env.agents.tables.agent:TablesAgent.load",
+    "mmd-tables": "crib_env.agents.mmd_tables:TablesAgent.load",
     "nfsp": "crib_env.agents.networks.policy:NFSPAgent.load",
     "ppo": "crib_env.agents.networks.policy:PPOAgent.load",
     "rnad": "crib_env.agents.networks.policy:RNaDAgent.load",
@@ -52,7 +55,7 @@ def make_agent(spec: str) -> Agent:
     Args:
         spec: ``name``, ``name:setting=value,setting=value``, ``name:PATH``, the path of a run folder, ``module:Class``
             or ``module:Class:setting=value``; or ``pipe:COMMAND``, a program that plays
-            (:mod:`crib_env.agents.pipe.player`). Write a path with a comma in quotes or after ``path=``. Naming a
+            (:mod:`crib_env.agents.pipe`). Write a path with a comma in quotes or after ``path=``. Naming a
             module runs its code (:mod:`crib_env.players.agent_from_text`).
 
     Raises:
@@ -62,7 +65,7 @@ def make_agent(spec: str) -> Agent:
     if name in _AGENTS:
         return make(_AGENTS[name], settings, name)
     if name == _PIPE:
-        from crib_env.agents.pipe.player import pipe_agent
+        from crib_env.agents.pipe import pipe_agent
 
         return pipe_agent(settings)
     if os.path.isdir(spec):
@@ -118,3 +121,37 @@ def _from_run_folder(folder: Path) -> Agent:
     if learner not in _AGENTS:
         raise ValueError(f"{folder} is not the folder of a run that plays cribbage: its learner is {learner!r}")
     return make(_AGENTS[learner], f"path={folder / 'final'}", learner)
+
+
+def loader_of(learner: Any, name: str) -> Callable[..., Any]:
+    """A function that makes the agent of a learner's class, from a weights file or the folder of a finished run.
+
+    Args:
+        name: ``module:Class``, which the file must name too.
+    """
+
+    def load(path: Path) -> Any:
+        from crib_env.agents.networks.weights_file import load_tensors
+
+        file = path / "final" if path.is_dir() else path
+        tensors, about = load_tensors(file)
+        if not isinstance(about, Mapping) or about.get("learner") != name:
+            raise ValueError(f"{file} does not hold the state of {name}")
+        trained = learner(settings_of(learner.Settings(), about["settings"], str(file)))
+        trained.load_state_dict(tensors)
+        return trained.agent
+
+    return load
+
+
+def settings_of(default: S, found: Mapping[str, Any], file: str) -> S:
+    """Settings, a dataclass, with values from JSON in a file.
+
+    Raises:
+        ValueError: one is unknown or not allowed.
+    """
+    known = {field.name for field in fields(default)}  # type: ignore[arg-type]  # any dataclass
+    if unknown := sorted(set(found) - known):
+        raise ValueError(f"{file} has settings that the learner does not know: {', '.join(unknown)}")
+    given: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in found.items()}
+    return replace(default, **given)  # type: ignore[type-var]

@@ -17,19 +17,18 @@ from crib_env.cards import format_card, parse_card, parse_cards
 from crib_env.distribution import __version__
 from crib_env.kernels import streams
 from crib_env.players.agent import Agent, Powers
+from crib_env.players.games import DealResult, GameResult, WinRate, win_rate
 from crib_env.players.one_at_a_time import Decision, OneAtATime, decisions
-from crib_env.players.results import DealResults, GameResults
-from crib_env.players.win_rate import WinRate, win_rate
 from crib_env.scoring import describe_show, explain_show, score_play, score_show, score_show_many
 from crib_env.views import PlayerViews
 
 __all__ = [
     "Agent",
-    "DealResults",
+    "DealResult",
     "Decision",
     "Event",
     "GameBatch",
-    "GameResults",
+    "GameResult",
     "OneAtATime",
     "PlayerViews",
     "Powers",

@@ -136,10 +136,8 @@ from crib_env.engine import DEAL, EPISODES, EVENTS, GAME, N_EVENTS, OVER
 from crib_env.kernels import streams
 from crib_env.observation import DTYPES, N_ACTIONS, N_BOARD, OBSERVATIONS, CardSpace, observation_space, writing
 from crib_env.options import RENDER_MODES, Options, Start, check_seed
-from crib_env.picture.drawing import Sheet, draw_table
-from crib_env.picture.rendering import FPS, Renderer
-from crib_env.picture.seen import see
-from crib_env.picture.text import write_table
+from crib_env.picture.drawing import FPS, Renderer, Sheet, draw_table
+from crib_env.picture.seen import see, table_lines
 from crib_env.values import is_integer
 from crib_env.views import PlayerViews, views_of
 
@@ -487,7 +485,9 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
             RuntimeError: there is no display for a window.
         """
         agent = self.agent_selection
-        return self._renderer.render(lambda: write_table(self.games[0], _SEAT[agent]), lambda: self._draw(agent))
+        return self._renderer.render(
+            lambda: "\n".join([agent, *table_lines(self.views(agent))]), lambda: self._draw(agent)
+        )
 
     def picture(self, agent: str | None = None) -> Image:
         """The table as an agent sees it, or by default as a spectator sees it, with both hands and the crib.

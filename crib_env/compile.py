@@ -24,8 +24,8 @@ import numpy as np
 import crib_env
 from crib_env.observation import DTYPES, OBSERVATIONS
 from crib_env.picture.seen import stages
+from crib_env.players.games import play_out, turns
 from crib_env.players.policies import NATIVE
-from crib_env.players.turns import play_out, turns
 
 _CARDS = "5H 5C JD QS 2H 3D"
 _PLAYERS = ("greedy", "careful", "heuristic", "minimax", "halscrib", "expert", "equilibrium", "ismcts")

@@ -48,8 +48,7 @@ from crib_env.engine import GAME, shuffle
 from crib_env.kernels import kernel, streams
 from crib_env.observation import DTYPES, N_ACTIONS, CardSpace, observation_space
 from crib_env.options import RENDER_MODES, DiscardOptions, Options, Start, check_names
-from crib_env.picture.drawing import Sheet, draw_discard_game
-from crib_env.picture.rendering import FPS, Renderer
+from crib_env.picture.drawing import FPS, Renderer, Sheet, draw_discard_game
 from crib_env.picture.seen import HIDDEN
 from crib_env.scoring import show_points
 

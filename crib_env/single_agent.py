@@ -45,11 +45,9 @@ import numpy as np
 
 from crib_env.aec import PLAYERS, raw_env
 from crib_env.options import OPTIONS, RENDER_MODES, OptionError, Options, check_names
-from crib_env.picture.drawing import Sheet, draw_table
-from crib_env.picture.rendering import FPS, Renderer
-from crib_env.picture.seen import see
-from crib_env.picture.text import write_table
-from crib_env.players.opponents import ask_opponent, read_opponent
+from crib_env.picture.drawing import FPS, Renderer, Sheet, draw_table
+from crib_env.picture.seen import see, table_lines
+from crib_env.players.agent_from_text import ask_opponent, read_opponent
 from crib_env.players.policies import NATIVE, choose
 from crib_env.views import PlayerViews
 
@@ -132,7 +130,7 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
     def render(self) -> str | np.ndarray | None:
         """The table as this player sees it, with this player below; see :meth:`crib_env.aec.raw_env.render`."""
         self._game.agents  # noqa: B018 -- the order check
-        return self._renderer.render(lambda: write_table(self._game.games[0], self._seat), self._draw)
+        return self._renderer.render(lambda: "\n".join(table_lines(self.views())), self._draw)
 
     def _draw(self) -> Sheet:
         return draw_table(see(self._game.games, self._seat, below=self._seat))

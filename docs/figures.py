@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from crib_env import parse_cards
-from crib_env.agents.equilibrium.blueprint import load_blueprint
+from crib_env.agents.equilibrium import load_blueprint
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.commands.league import draw_matrix

@@ -6,7 +6,7 @@ import json
 from functools import cache, partial
 from pathlib import Path
 
-from crib_env.agents.equilibrium.blueprint import load_blueprint
+from crib_env.agents.equilibrium import load_blueprint
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.evaluate.files import markdown_table
 from crib_env.evaluate.makers.rules_of_thumb import discards_found, rules_for_discards, tally

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.engine import SKUNK, WIN
-from crib_env.players.win_rate import Z, independent_games, paired_rate_interval, wilson_interval
+from crib_env.players.games import Z, independent_games, paired_rate_interval, wilson_interval
 
 _FIRST_LOOK = 500  # pairs
 _GROWTH = 1.25  # factor from one look to the next

@@ -12,7 +12,7 @@ from itertools import count
 
 import verifiers.v1 as vf
 
-from crib_env.agents.llm.agent import SYSTEM
+from crib_env.agents.llm import SYSTEM
 from crib_env.evaluate.language.episode import Episode, Task, Unit
 
 __all__ = ["CribbageEnv", "CribbageTaskset"]  # verifiers looks for them here

@@ -10,7 +10,7 @@ import pytest
 from pettingzoo.test import api_test, render_test, seed_test
 
 import crib_env
-from crib_env.picture import rendering
+from crib_env.picture import drawing
 
 OPTIONS = [
     {"episode": episode, "reward": reward, "observation": observation, "mask": mask}
@@ -58,6 +58,6 @@ def test_seed(options):
 
 @pytest.mark.parametrize("options", OPTIONS[::7], ids=name)
 def test_render(options, monkeypatch):
-    monkeypatch.setattr(rendering, "FPS", 1_000)
+    monkeypatch.setattr(drawing, "FPS", 1_000)
     # With the mask in the info this test draws illegal actions: they end the game, and there is a table to show still.
     assert not warned_by(render_test, functools.partial(crib_env.env, **options))

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from crib_env.agents import make_agent
-from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, posterior
-from crib_env.agents.belief.rest_of_deal import DEALT, habits
-from crib_env.agents.tree_search.hidden_cards import unseen_cards
+from crib_env.agents.belief import DEALT, MOST_HANDS, Hands, habits, posterior
+from crib_env.agents.tree_search import unseen_cards
 from crib_env.batch import GameBatch
 from crib_env.hands import FOURS
 from crib_env.kernels import streams

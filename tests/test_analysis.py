@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from crib_env import PlayerViews, analyse_discard, parse_cards
-from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.agents.expert import ExpertAgent
 from crib_env.engine import DEALER
 from crib_env.evaluate.commands.analyse import analyse_games, players_table
 from crib_env.evaluate.matches.game_records import add_records

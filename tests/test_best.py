@@ -12,10 +12,9 @@ from rich.progress import Progress
 from crib_env import GameBatch, Powers, parse_cards
 from crib_env.aec import raw_env
 from crib_env.agents import make_agent
-from crib_env.agents.best.agent import GAMES, SHIPPED, BestAgent
-from crib_env.agents.best.policy import FITS, N_INPUTS, PolicyNetwork, policy_inputs
+from crib_env.agents.best import FITS, GAMES, N_INPUTS, SHIPPED, BestAgent, PolicyNetwork, policy_inputs
 from crib_env.agents.choosing import RARE, by_phase
-from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.agents.expert import ExpertAgent
 from crib_env.engine import DEALER, DISCARD, PONE, WIN
 from crib_env.evaluate.matches.match import play_match
 from crib_env.hands import HANDS, N_RANKS, hand_number

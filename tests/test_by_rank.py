@@ -5,8 +5,8 @@ import pytest
 
 import crib_env
 from crib_env.agents import make_agent
-from crib_env.agents.features.seen import OF_THE_PLAY, Inputs
 from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.networks.seen import OF_THE_PLAY, Inputs
 from crib_env.batch import GameBatch
 from crib_env.engine import EPISODES
 from crib_env.kernels import streams

@@ -8,7 +8,7 @@ import pytest
 
 from crib_env import analyse_discard
 from crib_env.agents import make_agent
-from crib_env.agents.equilibrium.blueprint import load_blueprint, pair_chances
+from crib_env.agents.equilibrium import load_blueprint, pair_chances
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.files import markdown_table, whole_text

@@ -13,8 +13,8 @@ import pytest
 import torch
 
 from crib_env.agents import make_agent
-from crib_env.agents.features.seen import Inputs, original, relabel, relabelled
 from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.networks.seen import Inputs, original, relabel, relabelled
 from crib_env.agents.networks.weights_file import load_tensors
 from crib_env.batch import GameBatch
 from crib_env.evaluate.__main__ import main

@@ -7,7 +7,7 @@ import pytest
 
 import crib_env
 from crib_env.agents import make_agent
-from crib_env.agents.equilibrium.blueprint import load_blueprint
+from crib_env.agents.equilibrium import load_blueprint
 from crib_env.batch import GameBatch
 from crib_env.cards import JACK
 from crib_env.engine import DEALER, PONE

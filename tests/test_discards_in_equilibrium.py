@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crib_env.agents.equilibrium.blueprint import load_blueprint
+from crib_env.agents.equilibrium import load_blueprint
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.evaluate.commands.discard import in_equilibrium
 from crib_env.evaluate.makers.rules_of_thumb import discards_found, overall, pairs_discarded, rules_of_thumb

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from crib_env.agents import make_agent
-from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.drqn import DRQNAgent, RecurrentMemory, players
+from crib_env.agents.networks.seen import Seen
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD
 from crib_env.evaluate.matches.match import play_match

@@ -7,8 +7,18 @@ import pytest
 
 from crib_env.agents import make_agent
 from crib_env.agents.choosing import RARE, six_dealt
-from crib_env.agents.equilibrium.blueprint import N_CARDS, NO_STARTER, SHIPPED, load_blueprint, pair_chances, ranges
-from crib_env.agents.equilibrium.situation import chances_to_win, net_points, rank_shows, situation
+from crib_env.agents.equilibrium import (
+    N_CARDS,
+    NO_STARTER,
+    SHIPPED,
+    chances_to_win,
+    load_blueprint,
+    net_points,
+    pair_chances,
+    ranges,
+    rank_shows,
+    situation,
+)
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, PONE
 from crib_env.hands import HAND_TABLES, HANDS, hand_number

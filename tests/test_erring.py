@@ -7,7 +7,7 @@ import pytest
 
 from crib_env import GameBatch, streams
 from crib_env.agents import make_agent
-from crib_env.agents.best.erring import ErringAgent
+from crib_env.agents.best import ErringAgent
 from crib_env.agents.choosing import six_dealt
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.play.levels import LEVELS

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from crib_env.agents.features.seen import Seen
+from crib_env.agents.networks.seen import Seen
 from crib_env.gpu.games import TensorGames
 from crib_env.kernels import streams
 from crib_env.train.escher import ESCHER, Fitted, Visits, of_update_player, sampled

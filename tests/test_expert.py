@@ -13,9 +13,8 @@ import pytest
 
 from crib_env import analyse_discard, format_card, parse_card, parse_cards
 from crib_env.agents import make_agent
-from crib_env.agents.belief.opponent_hands import MOST_HANDS
-from crib_env.agents.expert import play_search
-from crib_env.agents.expert.play_search import (
+from crib_env.agents.belief import MOST_HANDS
+from crib_env.agents.expert import (
     AFTER_PLAY_COLUMNS,
     DEPTH,
     HAND,
@@ -24,6 +23,9 @@ from crib_env.agents.expert.play_search import (
     AtScores,
     Position,
     card_values,
+)
+from crib_env.agents.expert import (
+    SCORES as ROW_OF_SCORES,
 )
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, PLAY, WIN
@@ -65,7 +67,7 @@ def searched(position, scores, hands, weights, kinds, shows, after_play):
 
     def values_at(pairs):
         sheet, values = np.zeros((SHEET_ROWS, AFTER_PLAY_COLUMNS)), np.zeros((len(pairs), 13))
-        sheet[:WIN], sheet[play_search.SCORES : play_search.SCORES + 2, : len(pairs)] = after_play, np.transpose(pairs)
+        sheet[:WIN], sheet[ROW_OF_SCORES : ROW_OF_SCORES + 2, : len(pairs)] = after_play, np.transpose(pairs)
         at = AtScores(*(WIN - np.max(pairs, axis=0)), len(pairs))
         numbers = 0, 0, position.pile_start, len(position.laid), count, OPPONENTS, len(position.hidden)
         seen = Position(held, *map(np.int64, numbers), at)

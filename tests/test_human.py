@@ -12,9 +12,10 @@ import pytest
 import crib_env
 from crib_env import parse_card, parse_cards
 from crib_env.agents import make_agent
-from crib_env.agents.human import HumanAgent, ask, read_choice, table_lines
+from crib_env.agents.human import HumanAgent, ask, read_choice
 from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.evaluate.matches.match import play_match
+from crib_env.picture.seen import table_lines
 from tests.helpers.aec_play import act_randomly, is_over
 from tests.helpers.refusals import refused
 

@@ -14,9 +14,8 @@ import pytest
 import crib_env
 from crib_env import parse_card, parse_cards
 from crib_env.agents import Agent, make_agent
-from crib_env.agents.belief.rest_of_deal import habits
-from crib_env.agents.tree_search.hidden_cards import unseen_cards
-from crib_env.agents.tree_search.search import Settings, begin_decision, begin_tree, new_work, search, walk
+from crib_env.agents.belief import habits
+from crib_env.agents.tree_search import Settings, begin_decision, begin_tree, new_work, search, unseen_cards, walk
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER, PLAY
 from crib_env.evaluate.matches.match import play_match

@@ -10,15 +10,14 @@ import numpy as np
 import pytest
 
 from crib_env import GameBatch, analyse_discard, decisions, parse_cards, streams
+from crib_env.agents import llm as llm_agent
 from crib_env.agents import make_agent
-from crib_env.agents.llm import endpoint, kept
-from crib_env.agents.llm.agent import EXAMPLES, UnansweredError, question
+from crib_env.agents.llm import EXAMPLES, UnansweredError, question
 from crib_env.agents.registry import check_names_of_file, is_outside_agent
 from crib_env.evaluate.skill.positions import chosen_cards
-from crib_env.players.turns import play_out
+from crib_env.players.games import play_out
 from crib_env.testing import check_agent
-from crib_env.text.answer import read_answer
-from crib_env.text.position import in_words
+from crib_env.text import in_words, read_answer
 from tests.helpers.hidden_cards import batches, views
 from tests.helpers.model_server import PlayerInWords, completion, game_told, model_server
 from tests.helpers.refusals import refused
@@ -29,8 +28,8 @@ pytest.importorskip("httpx")
 @pytest.fixture(autouse=True)
 def _in_a_folder_and_without_waiting(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(endpoint, "_FIRST_WAIT", 0.01)
-    kept.kept_in.cache_clear()
+    monkeypatch.setattr(llm_agent, "_FIRST_WAIT", 0.01)
+    llm_agent.kept_in.cache_clear()
 
 
 def llm(url, **settings):
@@ -86,7 +85,7 @@ def test_games_are_those_of_the_player_behind_the_endpoint_and_are_asked_for_onc
         n = len(asked)
         assert agent.first_answers == {"asked": n, "used": n}
         assert not agent.faults
-        kept.kept_in.cache_clear()  # as another process
+        llm_agent.kept_in.cache_clear()  # as another process
         assert games(llm(url)) == plain
     assert len(asked) == n > 10
 
@@ -161,7 +160,7 @@ def test_a_fault_is_never_a_card_and_loses_no_answer(fault):
     assert unanswered == (agent.faults[kind] if kind in ("late", "busy", "failed") else 0)
     assert len(lines()) == len(asked) == len(games) + agent.faults[kind]
     assert max(len(json.dumps(line)) for line in lines()) < 200_000
-    kept.kept_in.cache_clear()
+    llm_agent.kept_in.cache_clear()
     llm("http://localhost/v1")  # reads the file
 
 
@@ -216,7 +215,7 @@ def test_a_budget_is_that_of_the_file(budget, holds):
         with refused(f"{budget}={holds}"):
             cards_of(llm(url, threads=1, **{budget: holds}), games)
         assert len(asked) == len(lines()) == 3
-        kept.kept_in.cache_clear()
+        llm_agent.kept_in.cache_clear()
         with refused(f"{budget}={holds}"):
             cards_of(llm(url, **{budget: holds}), games)
         assert len(asked) == 3
@@ -230,7 +229,7 @@ def test_half_a_letter_in_an_answer_costs_nothing():
         agent = llm(url)
         assert cards_of(agent, games) == cards_of(make_agent("greedy"), games)
         assert not agent.faults
-        kept.kept_in.cache_clear()
+        llm_agent.kept_in.cache_clear()
         cards_of(llm(url), games)
     assert len(asked) == len(games)
 
@@ -275,7 +274,7 @@ def test_a_file_that_was_cut_off_or_is_another_one(tmp_path):
         cards_of(llm(url), games)
         file = tmp_path / "runs/llm/m.jsonl"
         file.write_bytes(file.read_bytes()[:-30])
-        kept.kept_in.cache_clear()
+        llm_agent.kept_in.cache_clear()
         cards_of(llm(url), games)
         assert len(asked) == len(games) + 1
         assert len(lines()) == len(games)

@@ -5,7 +5,7 @@ import pytest
 
 from crib_env.evaluate.skill.luck.variates import less_luck
 from crib_env.evaluate.statistics import half_width, independent_games, rate_less_luck, reach
-from crib_env.players.win_rate import paired_rate_interval, wilson_interval
+from crib_env.players.games import paired_rate_interval, wilson_interval
 
 SCALES = np.array([1.0, 40.0, 4.0])  # of the three results of a game, one to the other
 # How far the first player is ahead, and the share of pairs that are not certain to be drawn.

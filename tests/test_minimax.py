@@ -8,7 +8,8 @@ import pytest
 
 from crib_env import discard_statistics, parse_cards, score_show_many
 from crib_env.agents import make_agent
-from crib_env.agents.belief.lookahead import (
+from crib_env.agents.choosing import six_dealt
+from crib_env.agents.lookahead import (
     N_HANDS,
     Pile,
     least_value,
@@ -17,7 +18,6 @@ from crib_env.agents.belief.lookahead import (
     packed,
     possible_hands,
 )
-from crib_env.agents.choosing import six_dealt
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams

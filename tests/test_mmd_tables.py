@@ -11,9 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crib_env.agents.choosing import without_rare
-from crib_env.agents.tables.agent import TablesAgent
-from crib_env.agents.tables.buckets import BUCKET, LOGIT, N_TABLES, SEEN
-from crib_env.agents.tables.discards import N_LEARNED, Discards, fill_discards, no_discards
+from crib_env.agents.mmd_tables import (
+    BUCKET,
+    LOGIT,
+    N_LEARNED,
+    N_TABLES,
+    SEEN,
+    Discards,
+    TablesAgent,
+    fill_discards,
+    no_discards,
+)
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, PLAY, act, legal_cards
 from crib_env.evaluate.skill.exploitability.pegging_game import exploitability

@@ -11,9 +11,9 @@ import torch
 
 from crib_env.agents import make_agent
 from crib_env.agents.choosing import draw
-from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.policy import NFSPAgent
+from crib_env.agents.networks.seen import Seen
 from crib_env.batch import GameBatch
 from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams

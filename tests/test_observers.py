@@ -26,17 +26,14 @@ class Listener(GreedyAgent):
             self.heard[game].append(decision)
         return super().act(views)
 
-    def observe_deal(self, deals):
-        assert len(deals) > 0
-        for b, game in enumerate(deals.game_ids.tolist()):
-            self.deals[game].append({name: getattr(deals, name)[b].tolist() for name in vars(deals)})
-            self.heard[game].append("deal")
+    def observe_deal(self, deal):
+        self.deals[deal.game_id].append(deal)
+        self.heard[deal.game_id].append("deal")
 
-    def observe_end(self, games):
-        for game, won, scores in zip(games.game_ids.tolist(), games.won.tolist(), games.scores.tolist()):
-            assert game not in self.games
-            self.games[game] = (won, scores)
-            self.heard[game].append("end")
+    def observe_end(self, game):
+        assert game.game_id not in self.games
+        self.games[game.game_id] = (game.won, game.scores)
+        self.heard[game.game_id].append("end")
 
 
 def told_by_the_table(record, seat):
@@ -56,18 +53,18 @@ def told_by_the_table(record, seat):
         kept = {s: sorted(set(deal[6 * s : 6 * s + 6]) - set(discarded[s])) for s in (0, 1)}
         others_show = "pone's hand" if dealer == seat else "dealer's hand"
         expected.append(
-            {
-                "hand": kept[seat],
-                "discards": sorted(discarded[seat]),
-                "opponent_hand": kept[1 - seat] if others_show in shown else [-1] * 4,
-                "crib": sorted(discarded[0] + discarded[1]) if "crib" in shown else [-1] * 4,
-                "starter": deal[12],
-                "laid": [card for card, _ in laid] + [-1] * (8 - len(laid)),
-                "laid_by": [int(who != seat) for _, who in laid] + [-1] * (8 - len(laid)),
-                "is_dealer": dealer == seat,
-                "scores": [env.scores[seat], env.scores[1 - seat]],
-                "game_ids": record.game,
-            }
+            crib_env.DealResult(
+                hand=tuple(kept[seat]),
+                discards=tuple(sorted(discarded[seat])),
+                opponent_hand=tuple(kept[1 - seat]) if others_show in shown else (),
+                crib=tuple(sorted(discarded[0] + discarded[1])) if "crib" in shown else (),
+                starter=deal[12],
+                laid=tuple(card for card, _ in laid),
+                laid_by=tuple(int(who != seat) for _, who in laid),
+                is_dealer=dealer == seat,
+                scores=(env.scores[seat], env.scores[1 - seat]),
+                game_id=record.game,
+            )
         )
     return expected
 
@@ -78,9 +75,9 @@ def test_results_hold_what_the_table_has_shown():
     for record in games.records:
         expected = told_by_the_table(record, seat=record.game % 2)  # the first player sits in seat 0, then in seat 1
         assert listener.deals[record.game] == expected
-        n_unshown += expected[-1]["crib"][0] < 0
+        n_unshown += not expected[-1].crib
         won, scores = listener.games[record.game]
-        assert (won, tuple(scores)) == (games.won[record.game], tuple(games.scores[record.game]))
+        assert (won, scores) == (games.won[record.game], tuple(games.scores[record.game]))
     assert 40 < n_unshown < 120  # a game mostly ends before its last crib is counted
 
 
@@ -91,10 +88,10 @@ def test_both_players_receive_results_from_their_own_side():
     for game in one.games:
         assert one.games[game][1] == two.games[game][1][::-1]
         for mine, yours in zip(one.deals[game], two.deals[game]):
-            assert mine["is_dealer"] != yours["is_dealer"]
-            assert mine["starter"] == yours["starter"]
-            assert mine["crib"] == yours["crib"]
-            assert mine["opponent_hand"] in (yours["hand"], [-1] * 4)
+            assert mine.is_dealer != yours.is_dealer
+            assert mine.starter == yours.starter
+            assert mine.crib == yours.crib
+            assert mine.opponent_hand in (yours.hand, ())
     assert games.won.sum() == sum(won for won, _ in one.games.values())
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crib_env.agents.belief.opponent_hands import Hands, resample
+from crib_env.agents.belief import Hands, resample
 from crib_env.players.policies import CAREFUL
 from tests.helpers.plain_beliefs import KINDS, NUMBER_OF_RANKS, beliefs, pack, plain_beliefs, said_go, unpack
 from tests.helpers.positions import PAIRINGS, positions

@@ -14,9 +14,8 @@ from crib_env.batch import GameBatch
 from crib_env.engine import OVER
 from crib_env.kernels import streams
 from crib_env.picture.drawing import draw_table
-from crib_env.picture.seen import HIDDEN, see
-from crib_env.picture.text import write_table
-from crib_env.players.results import deal_results, ended_deals
+from crib_env.picture.seen import HIDDEN, see, table_lines
+from crib_env.players.games import deal_result, ended_deals
 
 HANDS = "5C 5D 4S JH 5H 6C 4D KS"  # player_0's four, player_1's four
 
@@ -51,8 +50,9 @@ def test_eight_cards_and_nothing_else():
         assert views.starter[0] == -1
         assert views.kept[0].tolist() == sorted(hand)
         assert not views.is_discard[0]
-    assert "starter" not in (table := write_table(env.games[0], 0))
-    assert "discards" not in table
+    text = "\n".join(table_lines(env.views("player_0")))
+    assert "starter" not in text
+    assert "discarded" not in text
 
 
 def test_the_picture_shows_the_play_and_no_starter():
@@ -171,13 +171,11 @@ def test_results_of_the_pegging_episode():
     batch = GameBatch(streams(5, 40), episode="pegging")
     while len(rows := batch.acting()):
         cards = batch.native_cards(rows, 0)
-        ended, tables = ended_deals(batch.games[rows], cards)
+        _, tables = ended_deals(batch.games[rows], cards)
         batch.step(rows, cards)
-        told = deal_results(tables, np.zeros(len(tables), np.int64), rows[ended])
-        assert (told.starter == -1).all()
-        assert (told.discards == -1).all()
-        assert (told.crib == -1).all()
-        assert (told.hand >= 0).all()
-        assert (told.opponent_hand == -1).all()  # there is no show; all cards stand in the play
-        assert (told.laid >= 0).all()
+        for table in tables:
+            told = deal_result(table, 0, 0)
+            assert (told.starter, told.discards, told.crib) == (None, (), ())
+            assert told.opponent_hand == ()  # there is no show; all cards stand in the play
+            assert (len(told.hand), len(told.laid)) == (4, 8)
     assert (batch.tally[..., 1:] == 0).all()  # points of the play alone

@@ -17,17 +17,15 @@ from pathlib import Path
 import pytest
 
 from crib_env import GameBatch, OneAtATime, decisions, streams
-from crib_env.agents import make_agent
-from crib_env.agents.pipe import player as pipe_player
-from crib_env.agents.pipe.player import RESTARTS
-from crib_env.agents.pipe.program import LONGEST, FaultError, Program
+from crib_env.agents import make_agent, pipe
+from crib_env.agents.pipe import LONGEST, RESTARTS, FaultError, Program
 from crib_env.agents.registry import check_names_of_file, is_outside_agent
 from crib_env.evaluate.commands.league import league
 from crib_env.evaluate.commands.match import MatchArguments, match
 from crib_env.evaluate.matches import blocks
 from crib_env.evaluate.matches.match import play_games, play_match
 from crib_env.evaluate.matches.mirrored import Games
-from crib_env.text.position import as_json
+from crib_env.text import as_json
 from tests.helpers.hidden_cards import batches, views
 from tests.helpers.refusals import refused
 
@@ -133,7 +131,7 @@ def test_a_program_that_ends_again_and_again_forfeits(tmp_path):
 
 def test_a_discard_is_asked_for_once_and_with_all_six_cards(monkeypatch):
     told = []
-    monkeypatch.setattr(pipe_player, "as_json", lambda view: told.append(as_json(view)) or told[-1])
+    monkeypatch.setattr(pipe, "as_json", lambda view: told.append(as_json(view)) or told[-1])
     pair(bot())
     discards = [one for one in told if one["ask"] == "discard"]
     assert len({(one["game_id"], one["decision"]) for one in discards}) == len(discards) > 10
@@ -274,7 +272,7 @@ def test_a_killed_program_leaves_nothing_behind(held_open):
 
 def test_it_ends_with_python(held_open):
     path, are_gone = held_open
-    code = f"from crib_env.agents.pipe.program import Program; p = Program({stays(path)!r}); p.ask(b'x\\n', 30)"
+    code = f"from crib_env.agents.pipe import Program; p = Program({stays(path)!r}); p.ask(b'x\\n', 30)"
     subprocess.run([sys.executable, "-c", f"{code}; raise KeyboardInterrupt"], cwd=ROOT, stderr=subprocess.DEVNULL)
     assert are_gone()
 

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from crib_env.agents import make_agent
-from crib_env.agents.networks.sparse import SparseLinear
+from crib_env.agents.networks.ddqn import SparseLinear
 from crib_env.batch import GameBatch
 from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.kernels import streams

@@ -8,7 +8,6 @@ import pytest
 import crib_env
 from crib_env.agents import make_agent
 from crib_env.evaluate.matches.mirrored import check_players
-from crib_env.players.agent import counts_faults, mixes, watches
 from crib_env.players.agent_from_text import as_agent
 from tests.helpers.refusals import refused
 
@@ -69,13 +68,11 @@ def test_an_object_without_powers_has_the_defaults():
     agent = Plain()
     assert as_agent(agent) is agent
     assert agent.powers == crib_env.Powers()
-    assert not any(has(agent) for has in (mixes, watches, counts_faults))
 
 
 def test_an_object_without_powers_has_those_of_its_methods():
     agent = as_agent(Everything())
     assert agent.powers == crib_env.Powers(mixes="known", watches=True, counts_faults=True)
-    assert all(has(agent) for has in (mixes, watches, counts_faults))
 
 
 def test_an_object_without_a_name_has_that_of_its_class():

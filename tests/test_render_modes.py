@@ -11,8 +11,8 @@ from gymnasium.error import DependencyNotInstalled
 
 import crib_env
 from crib_env import discard_game, parse_card, parse_cards, single_agent  # noqa: F401 -- they read FPS first
-from crib_env.picture import rendering
-from crib_env.picture.rendering import Window
+from crib_env.picture import drawing
+from crib_env.picture.drawing import Renderer
 from tests.helpers.refusals import refused
 
 IDS = {
@@ -24,7 +24,7 @@ IDS = {
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    monkeypatch.setattr(rendering, "FPS", 1_000)
+    monkeypatch.setattr(drawing, "FPS", 1_000)
 
 
 @pytest.mark.parametrize(("env_id", "shape"), IDS.items())
@@ -55,7 +55,7 @@ def test_videos_are_recorded(tmp_path):
 @pytest.mark.parametrize("env_id", IDS)
 def test_a_window_follows_the_game(env_id, monkeypatch):
     shown = []
-    monkeypatch.setattr(Window, "show", lambda self, pixels: shown.append(pixels))
+    monkeypatch.setattr(Renderer, "show", lambda self, pixels: shown.append(pixels))
     env, drawn = gymnasium.make(env_id, render_mode="human"), gymnasium.make(env_id, render_mode="rgb_array")
     (_, info), _ = env.reset(seed=4), drawn.reset(seed=4)
     for n in (1, 2, 3):
@@ -80,7 +80,7 @@ def test_a_window_opens_shows_the_pixels_and_closes():
 
 def test_a_window_that_a_person_closes_stays_closed():
     pygame = pytest.importorskip("pygame")
-    window, picture = Window(1_000), np.zeros((40, 60, 3), np.uint8)
+    window, picture = Renderer("human"), np.zeros((40, 60, 3), np.uint8)
     window.show(picture)
     pygame.event.post(pygame.event.Event(pygame.QUIT))
     window.show(picture)
@@ -114,6 +114,6 @@ def test_text_needs_no_extra(monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
     env = crib_env.env(render_mode="ansi")
     env.reset(seed=8)
-    assert env.render().startswith("player_")
+    assert env.render().startswith(f"{env.agent_selection}\nyou 0")
     with refused("'render'", error=DependencyNotInstalled):
         env.picture()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crib_env.agents.belief.rest_of_deal import crib_chances, fill_after_play, habits
+from crib_env.agents.belief import crib_chances, fill_after_play, habits
 from crib_env.engine import DEALER, PONE
 from tests.helpers.plain_beliefs import plain_crib_chances, win_after_play
 from tests.helpers.positions import mask, positions

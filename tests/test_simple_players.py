@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crib_env.agents import make_agent
-from crib_env.agents.belief.simple_players import simple_policy
+from crib_env.agents.simple_players import simple_policy
 from crib_env.engine import ROLES
 from crib_env.evaluate.skill.exploitability.asking import suits_of
 from crib_env.evaluate.skill.exploitability.pegging_game import Questions

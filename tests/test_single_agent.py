@@ -12,6 +12,7 @@ from gymnasium.utils.env_checker import check_env
 import crib_env
 from crib_env.discard_game import DiscardGame
 from crib_env.options import OptionError
+from crib_env.picture.seen import table_lines
 from crib_env.single_agent import SingleAgentCribbage
 from tests.helpers.refusals import refused
 from tests.helpers.vector_games import GAMES, IDS, FirstCard
@@ -251,6 +252,14 @@ def test_other_bad_options_are_named():
         SingleAgentCribbage(colour="red")
     with refused("'episode'", "mask, illegal", error=OptionError):
         DiscardGame(episode="deal")
+
+
+def test_the_text_is_what_this_player_sees():
+    env, over = SingleAgentCribbage(opponent="greedy", seat=0, render_mode="ansi"), False
+    env.reset(seed=2)
+    while not over:
+        assert env.render() == "\n".join(table_lines(env.views()))
+        _, _, over, _, _ = env.step(int(env.action_masks().argmax()))
 
 
 # --- the discard game -----------------------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ from crib_env.agents import make_agent
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.skill.exploitability.pegging_game import VALUE_TO_DEALER, exploitability
 from crib_env.options import OptionError
-from crib_env.picture.text import write_table
 from crib_env.players.tabular import TabularAgent
 from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.play_game import PlayGame
@@ -42,7 +41,6 @@ def test_so_many_cards_each_and_a_point_for_the_last(cards):
             laid += 1
         assert laid == 2 * cards
         assert {"last card", "thirty-one"} & {event.kind for event in env.infos[agent]["events"]}
-        assert "starter" not in write_table(env.games[0], 0)
 
 
 def test_all_environments_deal_so_many():

@@ -8,8 +8,7 @@ import pytest
 
 from crib_env import decisions
 from crib_env.agents import make_agent
-from crib_env.agents.llm import kept
-from crib_env.agents.llm.agent import question
+from crib_env.agents.llm import kept_in, question
 from crib_env.evaluate.commands.suite import suite
 from crib_env.evaluate.skill.positions import batch_of
 from crib_env.evaluate.skill.suite import discards, play, text
@@ -23,7 +22,7 @@ from tests.helpers.refusals import refused
 @pytest.fixture(autouse=True)
 def _in_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    kept.kept_in.cache_clear()
+    kept_in.cache_clear()
 
 
 def work(share):

@@ -11,9 +11,8 @@ import torch
 
 import crib_env
 from crib_env.agents import make_agent
-from crib_env.agents.features.after_states import after_states, discard_inputs, moved, play_inputs
 from crib_env.agents.networks.feed_forward import ValueNetwork
-from crib_env.agents.networks.td import TDAgent, gaussian_weights
+from crib_env.agents.networks.td import TDAgent, after_states, discard_inputs, gaussian_weights, moved, play_inputs
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, EPISODES, GAME, OVER, PLAY
 from crib_env.evaluate.matches.match import play_match

@@ -10,7 +10,7 @@ import torch
 
 import crib_env
 from crib_env.agents import make_agent
-from crib_env.agents.best.agent import BestAgent
+from crib_env.agents.best import BestAgent
 from crib_env.agents.halscrib import HalscribAgent
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.policy import NFSPAgent

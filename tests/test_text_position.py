@@ -12,9 +12,7 @@ import pytest
 from crib_env import Decision, decisions, parse_card, parse_cards
 from crib_env.cards import format_cards
 from crib_env.engine import EVENTS, MUGGINS
-from crib_env.text.answer import LONGEST, how_to_answer, read_answer
-from crib_env.text.position import in_words
-from crib_env.text.rules import RULES
+from crib_env.text import LONGEST, RULES, how_to_answer, in_words, read_answer
 from tests.helpers.hidden_cards import batches, views
 from tests.helpers.refusals import refused
 

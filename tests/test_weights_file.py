@@ -16,7 +16,7 @@ import torch
 from safetensors.torch import save_file
 
 from crib_env.agents import make_agent
-from crib_env.agents.best.agent import SHIPPED, BestAgent, load
+from crib_env.agents.best import SHIPPED, BestAgent, load
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.drqn import DRQNAgent
 from crib_env.agents.networks.policy import MMDAgent, NFSPAgent, PPOAgent

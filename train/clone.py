@@ -20,10 +20,10 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from crib_env.agents.features.after_states import read_pile
-from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.policy import CloneAgent
+from crib_env.agents.networks.seen import Seen
+from crib_env.agents.networks.td import read_pile
 from crib_env.evaluate.matches.dataset import GAMES_A_SHARD, Rows, action_masks, observations, read_manifest, read_shard
 from crib_env.evaluate.runs.format import SIMULATION_SECONDS
 from crib_env.kernels import bit, kernel

@@ -3,7 +3,7 @@
 It predicts the points from a decision to the end of the deal, own minus the opponent's, when both seats play the policy
 in training. It sees the opponent's cards too (a centralised critic: Lowe et al. 2017), so only the choices to come are
 left to chance. Rewards leave out the luck that no decision controls, and what a card is known to gain is a part of its
-value, as in :mod:`crib_env.train.ddqn`. First layers add up weights (:mod:`crib_env.agents.networks.sparse`), so they
+value, as in :mod:`crib_env.train.ddqn`. First layers add up weights (:mod:`crib_env.agents.networks.ddqn`), so they
 may be wide; the others are narrow.
 """
 
@@ -15,8 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import torch
 
-from crib_env.agents.networks.ddqn import DDQNAgent, QNetwork
-from crib_env.agents.networks.sparse import make_sparse
+from crib_env.agents.networks.ddqn import DDQNAgent, QNetwork, make_sparse
 from crib_env.observation import N_ACTIONS
 from crib_env.train.loop.contracts import Stateful, by_network
 from crib_env.train.loop.learning import Count, Descent, LearningSettings, NotNegative, PeggingCards, Widths

@@ -35,8 +35,8 @@ import numpy as np
 import torch
 
 from crib_env.agents import make_agent
-from crib_env.agents.features.seen import Coding, Inputs
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
+from crib_env.agents.networks.seen import Coding, Inputs
 from crib_env.gpu.device import Device
 from crib_env.gpu.games import Asked
 from crib_env.train.experience import (

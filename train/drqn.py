@@ -33,9 +33,9 @@ import numpy as np
 import torch
 
 from crib_env.agents import make_agent
-from crib_env.agents.features.seen import Coding, Inputs, Seen
 from crib_env.agents.networks.ddqn import with_gains
 from crib_env.agents.networks.drqn import DRQNAgent, RecurrentQNetwork
+from crib_env.agents.networks.seen import Coding, Inputs, Seen
 from crib_env.observation import N_ACTIONS
 from crib_env.train.experience import (
     Columns,

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from crib_env.agents import Agent
-from crib_env.agents.features.seen import Seen
 from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.networks.seen import Seen
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD
 from crib_env.evaluate.runs.format import EPISODE_RETURN, NET_POINTS_IN_TRAINING, SIMULATION_SECONDS
@@ -239,7 +239,7 @@ def _unpack(packed: np.ndarray, like: np.ndarray) -> np.ndarray:
 class Transitions(Columns):
     """M transitions from a decision of a player to its next.
 
-    Inputs, names of cards and gains are those of :class:`crib_env.agents.features.seen.Seen`. ``discount`` is the
+    Inputs, names of cards and gains are those of :class:`crib_env.agents.networks.seen.Seen`. ``discount`` is the
     factor of the next decision's value: gamma, or 0 if the chain of decisions has ended; its inputs and gains are then
     meaningless.
     """

@@ -9,7 +9,7 @@ opponent close to the average policy, and the average policy follows it. The res
 
 Differences from the paper: one pair of policies for both seats, which see the same game, instead of a pair for each;
 networks, Adam and double Q-learning as in Double DQN's default instead of plain gradient descent, with sparse first
-layers (:mod:`crib_env.agents.networks.sparse`); η is 0.25 instead of 0.1; ε falls linearly and is small, because the
+layers (:mod:`crib_env.agents.networks.ddqn`); η is 0.25 instead of 0.1; ε falls linearly and is small, because the
 average policy learns the random cards too; single deals with settled rewards.
 """
 
@@ -21,10 +21,9 @@ from typing import Annotated, Literal
 import numpy as np
 import torch
 
-from crib_env.agents.features.seen import Seen
-from crib_env.agents.networks.ddqn import with_gains
+from crib_env.agents.networks.ddqn import make_sparse, with_gains
 from crib_env.agents.networks.policy import NFSPAgent
-from crib_env.agents.networks.sparse import make_sparse
+from crib_env.agents.networks.seen import Seen
 from crib_env.observation import N_ACTIONS
 from crib_env.train.ddqn import DDQNSettings, DoubleDQN, new_agent
 from crib_env.train.experience import (

@@ -1,7 +1,7 @@
 """TD learning of state values by self-play, after O'Connor (2000).
 
 A network values after-states, the 209 bits as the player sees them right after a move
-(:mod:`crib_env.agents.features.after_states`): the points made from that move on, minus the opponent's. Players choose
+(:mod:`crib_env.agents.networks.td`): the points made from that move on, minus the opponent's. Players choose
 the move with the most valuable after-state, both seats share the weights, and episodes are single deals, because his
 aim is the score of each hand.
 
@@ -18,7 +18,7 @@ that he names as further work. Where the paper is silent, or this differs:
   of the opponent's answer in different places; here a reward is the change of the lead from one own move to the next.
 
 The default learns from λ-returns of many deals at once, with Adam, one network of ReLUs for discards and one for the
-play, inputs by rank that follow from the bits (:func:`crib_env.agents.features.after_states.play_inputs`), and rewards
+play, inputs by rank that follow from the bits (:func:`crib_env.agents.networks.td.play_inputs`), and rewards
 without the luck that no move controls: a discard earns the exact value of hand and crib in the show, the play earns
 pegging only, since nothing else can change any more. What a move is known to earn, the exact value of a discard in the
 show or the points of a card, is added to the network's output and need not be learned. The player that is measured has
@@ -43,9 +43,8 @@ from typing import Literal
 import numpy as np
 import torch
 
-from crib_env.agents.features.after_states import moved
-from crib_env.agents.features.seen import Seen
-from crib_env.agents.networks.td import TDAgent
+from crib_env.agents.networks.seen import Seen
+from crib_env.agents.networks.td import TDAgent, moved
 from crib_env.batch import GameBatch
 from crib_env.evaluate.runs.format import UPDATES
 from crib_env.kernels import kernel

@@ -18,9 +18,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from crib_env.agents.features.after_states import MOST_MOVES, write_after_states
 from crib_env.agents.networks.feed_forward import ValueNetwork
-from crib_env.agents.networks.td import TDAgent
+from crib_env.agents.networks.td import MOST_MOVES, TDAgent, write_after_states
 from crib_env.engine import DISCARD, EPISODES, GAME, OVER, TO_DRAW, act, begin_deal, begin_game, shuffle
 from crib_env.kernels import kernel, popcount
 from crib_env.observation import N_ACTIONS, N_BITS, write_mask, write_observation

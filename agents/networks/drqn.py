@@ -11,9 +11,9 @@ from torch import nn
 
 from crib_env import PlayerViews
 from crib_env.agents.choosing import legal_ranks
-from crib_env.agents.features.seen import Coding, Inputs, Seen
 from crib_env.agents.networks.ddqn import NETWORKS, QNetwork, with_gains
 from crib_env.agents.networks.feed_forward import PHASES, NetworkAgent
+from crib_env.agents.networks.seen import Coding, Inputs, Seen
 from crib_env.observation import N_ACTIONS
 from crib_env.players.agent import Powers
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import torch
 from torch import nn
@@ -14,7 +14,6 @@ from crib_env.agents.networks.weights_file import WeightsFile, reading_weights, 
 from crib_env.players.agent import Powers, Suits
 
 A = TypeVar("A", bound="NetworkAgent")
-Network = TypeVar("Network", bound=nn.Module)
 
 
 def hidden_layers(
@@ -106,15 +105,3 @@ class NetworkAgent:
     def load_state_dict(self, tensors: Mapping[str, torch.Tensor]) -> None:
         """Loads weights from :meth:`state_dict`; missing or extra names are a ``RuntimeError``."""
         self.module.load_state_dict(tensors)
-
-
-class NetworksByPhase(NetworkAgent, Generic[Network]):
-    """Networks under the name ``all``, or under the names ``discard`` and ``play``."""
-
-    def __init__(self, networks: dict[str, Network], about: dict[str, Any], suits: Suits) -> None:
-        super().__init__(nn.ModuleDict(networks), about, suits)
-        self.networks = networks
-
-    def network_of(self, is_discard: bool) -> str:
-        """The name of the network for a phase."""
-        return "all" if "all" in self.networks else PHASES[0] if is_discard else PHASES[1]

@@ -14,9 +14,8 @@ import torch
 
 from crib_env import PlayerViews
 from crib_env.agents.choosing import draw, uniforms, without_rare
-from crib_env.agents.features.seen import Seen, in_own_suits
-from crib_env.agents.networks.ddqn import DDQNAgent, QNetwork, with_gains
-from crib_env.agents.networks.sparse import make_sparse
+from crib_env.agents.networks.ddqn import DDQNAgent, QNetwork, make_sparse, with_gains
+from crib_env.agents.networks.seen import Seen, in_own_suits
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.kernels import streams
 from crib_env.observation import N_ACTIONS

@@ -1,4 +1,9 @@
-"""The state values that TD learning trains (O'Connor 2000), and the agent that uses them."""
+"""The state values that TD learning trains (O'Connor 2000), and the agent that uses them.
+
+They are values of after-states: the 209 bits right after each move, as the player then sees them. An after-state
+contains nothing that the player did not know before the move. A discard moves from the hand to the other known cards.
+So does a laid card, which also takes the next slot of the play.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +15,233 @@ from torch import nn
 
 from crib_env import PlayerViews
 from crib_env.agents.choosing import SAME_TO_A_NETWORK
-from crib_env.agents.features.after_states import (
-    N_DISCARD_INPUTS,
-    N_PLAY_INPUTS,
-    after_states,
-    discard_inputs,
-    play_inputs,
-)
-from crib_env.agents.networks.feed_forward import PHASES, NetworksByPhase, ValueNetwork, in_few_sizes
-from crib_env.kernels import kernel
-from crib_env.observation import N_BITS
+from crib_env.agents.networks.feed_forward import PHASES, NetworkAgent, ValueNetwork, in_few_sizes
+from crib_env.exact.discard_means import COMPLETIONS, HAND_SCALE, crib_total, hand_total
+from crib_env.kernels import bit, kernel
+from crib_env.observation import HAND, KNOWN, N_ACTIONS, N_BITS, SLOTS
+from crib_env.ranks import write_pile
+from crib_env.scoring import COUNT_LIMIT, card_value, fill_next_points, pile_points
+
+MOST_MOVES = 15
+
+# Where each kind of input of the play begins, and each kind of input of a discard; the last is how many there are.
+_HELD, _SEEN, _LAID, _COUNT, _LAST, _POINTS, _THEIRS, _ANSWERS, N_PLAY_INPUTS = np.cumsum(
+    [1, 52, 13, 104, COUNT_LIMIT, 39, 13, 5, 13]
+).tolist()
+_KEPT, _DISCARDED, N_DISCARD_INPUTS = np.cumsum([1, 52, 26]).tolist()
+
+
+@kernel
+def discard(state, card):
+    """Moves a card from the hand to the other known cards."""
+    state[HAND + card] = 0
+    state[KNOWN + card] = 1
+
+
+@kernel
+def lay(state, card):
+    """Moves a card as a discard does, and writes its rank into the first free slot of the play."""
+    discard(state, card)
+    slot = SLOTS
+    while state[slot : slot + 13].any():
+        slot += 13
+    state[slot + card % 13] = 1
+
+
+@kernel
+def write_after_states(observation, mask, is_discard, states, cards):
+    """Writes the after-states of one decision, and the first card of each; returns their number."""
+    legal = np.flatnonzero(mask)
+    n = 0
+    if is_discard:
+        pairs = len(legal) == 6  # else one card is discarded already
+        for i in range(len(legal)):
+            for j in range(i + 1, len(legal) if pairs else i + 2):
+                states[n] = observation
+                discard(states[n], legal[i])
+                if pairs:
+                    discard(states[n], legal[j])
+                cards[n] = legal[i]
+                n += 1
+    else:
+        ranks = np.int64(0)
+        for card in legal:
+            if not (ranks >> (card % 13)) & 1:
+                ranks |= np.int64(1) << (card % 13)
+                states[n] = observation
+                lay(states[n], card)
+                cards[n] = card
+                n += 1
+    return n
+
+
+@kernel
+def _after_states(observation, masks, is_discard, states, cards, ends):
+    n = 0
+    for b in range(len(observation)):
+        n += write_after_states(observation[b], masks[b], is_discard[b], states[n:], cards[n:])
+        ends[b] = n
+
+
+def after_states(
+    observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The after-states of all moves of B decisions, one decision after another.
+
+    Two discards are one move: the first considers all fifteen pairs, the second the five that are left. In the play
+    each rank is considered once, as its card with the lowest id.
+
+    Args:
+        observation: (B, 209) int8.
+        masks: (B, 52) int8, legal cards.
+        is_discard: (B,) bool.
+
+    Returns:
+        After-states (M, 209) int8, the card of each that is discarded or laid now (M,) int64, and where those of each
+        decision end (B,) int64.
+    """
+    states = np.empty((MOST_MOVES * len(observation), N_BITS), np.int8)
+    cards, ends = np.empty(len(states), np.int64), np.empty(len(observation), np.int64)
+    _after_states(observation, masks, is_discard, states, cards, ends)
+    n = ends[-1] if len(ends) else 0
+    return states[:n], cards[:n], ends
+
+
+@kernel
+def _moved(observation, cards, is_discard, states):
+    for b in range(len(observation)):
+        states[b] = observation[b]
+        if is_discard[b]:
+            discard(states[b], cards[b])
+        else:
+            lay(states[b], cards[b])
+
+
+def moved(observation: np.ndarray, cards: np.ndarray, is_discard: np.ndarray) -> np.ndarray:
+    """The observations (B, 209) int8 after one card (B,) is discarded or laid."""
+    states = np.empty_like(observation)
+    _moved(observation, cards, is_discard, states)
+    return states
+
+
+@kernel
+def read_pile(seen, pile):
+    """Reads the ranks of all cards laid in an observation into ``pile``.
+
+    Returns:
+        Where the last count starts in it, how many cards there are, and the count; 31 and a go do not end it here.
+    """
+    n, start, count = 0, 0, 0
+    while n < 8:
+        rank = 0
+        while rank < 13 and not seen[SLOTS + 13 * n + rank]:
+            rank += 1
+        if rank == 13:
+            break
+        count += card_value(rank)
+        if count > COUNT_LIMIT:  # this card begins a new count, because it did not fit the one before
+            start, count = n, card_value(rank)
+        pile[n] = rank
+        n += 1
+    return start, n, count
+
+
+@kernel
+def write_points(pile, start, n, count, inputs, row, at):
+    """Writes what a next card of each rank would earn, 13 numbers."""
+    points = np.empty(13, np.int64)
+    fill_next_points(pile, start, n, count, points)
+    for rank in range(13):
+        inputs[row, at + rank] = max(points[rank], 0)
+
+
+@kernel
+def _write_play_inputs(states, out, points):
+    pile = np.empty(9, np.int64)
+    for b in range(len(states)):
+        state, row = states[b], out[b]
+        row[0] = state[0]
+        n_hand = np.int64(0)
+        for rank in range(13):
+            held, seen = 0, 0
+            for suit in range(4):
+                held += state[HAND + 13 * suit + rank]
+                seen += state[KNOWN + 13 * suit + rank]
+            for k in range(held):
+                row[_HELD + 13 * k + rank] = 1
+            row[_SEEN + rank] = seen
+            n_hand += held
+        for k in range(104):
+            row[_LAID + k] = state[SLOTS + k]
+        start, n, count = read_pile(state, pile)
+        points[b] = pile_points(pile, start, n, count)
+        if count == COUNT_LIMIT:
+            start, count = n, 0
+        write_pile(pile, start, n, count, out, b, _COUNT, _LAST)
+        write_points(pile, start, n, count, out, b, _POINTS)
+        row[_THEIRS + min(8 - n - n_hand, 4)] = 1  # more where fewer than eight are dealt, which the bits do not say
+        n_unseen = 52 - n_hand
+        for rank in range(13):
+            n_unseen -= row[_SEEN + rank]
+        for rank in range(13):
+            unseen = 4 - row[_SEEN + rank]
+            for k in range(4):
+                unseen -= row[_HELD + 13 * k + rank]
+            row[_ANSWERS + rank] = 10 * row[_POINTS + rank] * unseen / n_unseen
+
+
+def play_inputs(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs (M, 271) of after-states of the play (M, 209), and points (M,), float32.
+
+    Inputs: dealer; for each rank whether at least 1, 2, 3, 4 cards are held, and how many others are known; the
+    eight slots; the count, one of 0 … 30, which ends only at 31, because the opponent may continue where this player
+    cannot; its last three cards, the latest first; what a next card of each rank would earn; how many cards the
+    opponent holds; ten times what an answer of each rank would earn, times the probability that an unseen card is of
+    this rank. The points are those of the card just laid. All of it follows from the 209 bits.
+    """
+    inputs, points = np.zeros((len(states), N_PLAY_INPUTS), np.float32), np.empty(len(states), np.float32)
+    _write_play_inputs(states, inputs, points)
+    return inputs, points
+
+
+@kernel
+def _write_discard_inputs(states, out, worth):
+    cards = np.empty(6, np.int64)
+    for b in range(len(states)):
+        state, row = states[b], out[b]
+        row[0] = state[0]
+        n, six, kept = 0, np.int64(0), np.int64(0)
+        first, second = -1, -1
+        for card in range(N_ACTIONS):
+            if state[HAND + card]:
+                kept |= bit(card)
+                k = 0
+                while row[_KEPT + 13 * k + card % 13]:
+                    k += 1
+                row[_KEPT + 13 * k + card % 13] = 1
+            elif state[KNOWN + card]:
+                first, second = second, card
+                row[_DISCARDED + 13 * row[_DISCARDED + card % 13] + card % 13] = 1
+            else:
+                continue
+            cards[n] = card
+            six |= bit(card)
+            n += 1
+        total = HAND_SCALE * hand_total(kept, six)
+        crib = crib_total(first, second, cards)
+        worth[b] = (total + crib if state[0] else total - crib) / COMPLETIONS
+
+
+def discard_inputs(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs (M, 79) int8 of after-states of two discards (M, 209), and exact values (M,) float32.
+
+    Inputs: dealer; for each rank whether at least 1, 2, 3, 4 cards are kept, and 1, 2 discarded. Ranks are all that
+    matters in the play to come. The value is the exact mean of the hand, plus that of the crib for the dealer and minus
+    it for pone. All of it follows from the 209 bits.
+    """
+    inputs, worth = np.zeros((len(states), N_DISCARD_INPUTS), np.int8), np.empty(len(states), np.float32)
+    _write_discard_inputs(states, inputs, worth)
+    return inputs, worth
 
 
 def gaussian_weights(network: nn.Module) -> None:
@@ -41,7 +263,7 @@ def _best_of_each(values, order, ends, same, best):
         start = ends[b]
 
 
-class TDAgent(NetworksByPhase[ValueNetwork]):
+class TDAgent(NetworkAgent):
     """Makes the move whose after-state has the highest value.
 
     Args:
@@ -52,7 +274,8 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
     learner = "td"
 
     def __init__(self, networks: dict[str, ValueNetwork], about: dict[str, Any]) -> None:
-        super().__init__(networks, about, "all" if about["inputs"] == "bits" else "unseen")
+        super().__init__(nn.ModuleDict(networks), about, "all" if about["inputs"] == "bits" else "unseen")
+        self.networks = networks
 
     @classmethod
     def new(cls, inputs: str, hidden: tuple[int, ...], hidden_discard: tuple[int, ...] = ()) -> TDAgent:
@@ -71,6 +294,10 @@ class TDAgent(NetworksByPhase[ValueNetwork]):
             shapes = (N_DISCARD_INPUTS, hidden_discard or hidden), (N_PLAY_INPUTS, hidden)
             networks = {phase: ValueNetwork(*shape, nn.ReLU) for phase, shape in zip(PHASES, shapes)}
         return cls(networks, {"inputs": inputs, "hidden": list(hidden), "hidden_discard": list(hidden_discard)})
+
+    def network_of(self, is_discard: bool) -> str:
+        """The name of the network for a phase."""
+        return "all" if "all" in self.networks else PHASES[0] if is_discard else PHASES[1]
 
     def values(self, states: np.ndarray, is_discard: bool) -> torch.Tensor:
         """Values of after-states (M, 209) int8 of one phase, (M,): points from the move on, minus the opponent's.

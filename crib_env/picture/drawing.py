@@ -1,13 +1,14 @@
 """The table in pixels, drawn by Pillow: board, hands, crib, starter, the cards laid with their counts, and the last
-points; and the smaller table of the discard game.
+points; the smaller table of the discard game; and ``render()`` of the environments in every mode.
 
-Pillow is imported when it is first needed. Colour-blind people too can tell the two sides and the four suits apart
-(Okabe and Ito's colours, 2008). No information is given by colour alone.
+Pillow and pygame, of the extra ``render``, are imported when they are first needed. Colour-blind people too can tell
+the two sides and the four suits apart (Okabe and Ito's colours, 2008). No information is given by colour alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +19,7 @@ from gymnasium.error import DependencyNotInstalled
 from crib_env.cards import RANKS
 from crib_env.distribution import missing
 from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
+from crib_env.options import RENDER_MODES
 from crib_env.picture.seen import HIDDEN, Counted, Laid, Side, Table, by_rank
 from crib_env.scoring import ShowItem, explain_show
 
@@ -25,29 +27,32 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-class Palette(NamedTuple):
-    """A colour, as ``#rrggbb``, for each thing on the table."""
+_BLACK, _RED = "#1b1b1f", "#cc2200"
 
-    felt: str
-    plate: str
-    ink: str
-    faint: str
-    seat_0: str
-    seat_1: str
-    wood: str
-    lane_0: str
-    lane_1: str
-    hole: str
-    peg_edge: str
-    card: str
-    card_edge: str
-    back: str
-    back_line: str
-    lit: str
-    clubs: str
-    diamonds: str
-    hearts: str
-    spades: str
+
+class Palette(NamedTuple):
+    """A colour, as ``#rrggbb``, for each thing on the table; by default the light ones."""
+
+    felt: str = "#cde3d5"
+    plate: str = "#f4faf6"
+    ink: str = "#1f2a26"
+    faint: str = "#52635a"
+    seat_0: str = "#0068a8"
+    seat_1: str = "#b85c00"
+    wood: str = "#bd8d58"
+    lane_0: str = "#b3cbdc"
+    lane_1: str = "#f3cf94"
+    hole: str = "#5b3d20"
+    peg_edge: str = "#ffffff"
+    card: str = "#ffffff"
+    card_edge: str = "#7f9088"
+    back: str = "#3d5a80"
+    back_line: str = "#8fa9c9"
+    lit: str = "#ffcb2e"
+    clubs: str = _BLACK
+    diamonds: str = _RED
+    hearts: str = _RED
+    spades: str = _BLACK
 
     @property
     def suits(self) -> tuple[str, str, str, str]:
@@ -65,31 +70,7 @@ class Palette(NamedTuple):
         return self.lane_0, self.lane_1
 
 
-_BLACK, _RED = "#1b1b1f", "#cc2200"
-
-LIGHT = Palette(
-    felt="#cde3d5",
-    plate="#f4faf6",
-    ink="#1f2a26",
-    faint="#52635a",
-    seat_0="#0068a8",
-    seat_1="#b85c00",
-    wood="#bd8d58",
-    lane_0="#b3cbdc",
-    lane_1="#f3cf94",
-    hole="#5b3d20",
-    peg_edge="#ffffff",
-    card="#ffffff",
-    card_edge="#7f9088",
-    back="#3d5a80",
-    back_line="#8fa9c9",
-    lit="#ffcb2e",
-    clubs=_BLACK,
-    diamonds=_RED,
-    hearts=_RED,
-    spades=_BLACK,
-)
-
+LIGHT = Palette()
 WIDTH, HEIGHT = 960, 720
 _FINE = 4  # how much larger shapes are drawn
 _CLEAR = "#0000"
@@ -445,3 +426,74 @@ def draw_discard_game(hand: Sequence[int], discards: Sequence[int], starter: int
     if discards:
         sheet.pill("DISCARDED", (x + right) / 2, top + _CARD_HEIGHT - 6)
     return sheet
+
+
+FPS = 2  # decisions a second that a person can follow
+
+
+class Renderer:
+    """Renders an environment in its ``render_mode``: one of ``RENDER_MODES`` or None.
+
+    A window opens with its first picture. Once the user closes it, it stays closed and shows no more pictures.
+    """
+
+    def __init__(self, mode: str | None) -> None:
+        self._mode, self._was_closed = mode, False
+        self._screen: Any = None
+
+    def render(self, text: Callable[[], str], drawing: Callable[[], Sheet]) -> str | np.ndarray | None:
+        """``"ansi"``: the text. ``"rgb_array"``: (height, width, 3) uint8. ``"human"``: shows the picture in a window.
+
+        Raises:
+            ValueError: the mode is None.
+            DependencyNotInstalled: a package of the extra ``render`` is not installed.
+            RuntimeError: a window cannot be opened.
+        """
+        if self._mode is None:
+            *modes, last = map(repr, RENDER_MODES)
+            raise ValueError(
+                f"render() needs a render_mode: make the environment with render_mode={', '.join(modes)} or {last}"
+            )
+        if self._mode == "ansi":
+            return text()
+        pixels = drawing().pixels()
+        if self._mode == "rgb_array":
+            return pixels
+        self.show(pixels)
+        return None
+
+    def show(self, pixels: np.ndarray) -> None:
+        """Shows (height, width, 3) uint8 in the window, and waits so that there are at most ``FPS`` a second."""
+        if self._was_closed:
+            return
+        os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+        try:
+            import pygame
+        except ImportError as error:
+            raise DependencyNotInstalled(missing("render_mode='human'", error)) from None
+        if self._screen is None:
+            try:
+                pygame.display.init()
+                self._screen = pygame.display.set_mode(pixels.shape[1::-1])
+            except pygame.error as error:
+                raise RuntimeError(
+                    f"render_mode='human' cannot open a window ({error}): use 'rgb_array' or 'ansi' without a display"
+                ) from None
+            pygame.display.set_caption("Cribbage")
+            self._clock = pygame.time.Clock()
+        self._screen.blit(pygame.surfarray.make_surface(pixels.swapaxes(0, 1)), (0, 0))
+        pygame.display.flip()
+        if pygame.event.get(pygame.QUIT):
+            self.close()
+            self._was_closed = True
+            return
+        pygame.event.pump()
+        self._clock.tick(FPS)
+
+    def close(self) -> None:
+        """Closes the window, if it is open."""
+        if self._screen is not None:
+            import pygame
+
+            pygame.display.quit()
+            self._screen = None

@@ -1,4 +1,4 @@
-"""The table as one player sees it, or as a spectator, who sees both hands and the crib."""
+"""The table as one player sees it, or as a spectator, who sees both hands and the crib; and as text."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from crib_env.cards import format_card, format_cards
 from crib_env.engine import (
     CRIB,
     DEAL,
@@ -268,3 +269,32 @@ def stages(games: np.ndarray, card: int) -> Iterator[np.ndarray]:
         if k == shown[-1]:
             step["phase"] = after["phase"]
         yield step
+
+
+def table_lines(view: PlayerViews) -> list[str]:
+    """The view of the player of one decision, in lines of at most 80 columns.
+
+    The cards of the hand have numbers; those that do not fit the count have a dash. Beside each count are its points.
+    """
+    (own, other), n_cards = view.scores[0].tolist(), int(view.opponent_cards[0])
+    starter = f"   starter {format_card(int(view.starter[0]))}" if view.starter[0] >= 0 else ""
+    discards = by_rank(view.discards[0])
+    discarded = f"   discarded {format_cards(discards)}" if discards else ""
+    dealer = " (dealer)"
+    lines = [
+        f"you {own}{dealer if view.is_dealer[0] else ''}   opponent {other}{'' if view.is_dealer[0] else dealer}, "
+        f"{n_cards} card{'s' * (n_cards != 1)}{starter}{discarded}"
+    ]
+    laid = cards_laid(view)
+    if laid:
+        for name, seat in (("opponent", 1), ("you", 0)):
+            lines.append(_row(name, [format_card(card.card) if card.seat == seat else "" for card in laid]))
+        counts = (f"{card.count}+{card.points}" if card.points else str(card.count) for card in laid)
+        lines.append(_row("count", counts))
+    hand = by_rank(view.hand[0])
+    can = [str(k) if view.action_mask[0, card] else "-" for k, card in enumerate(hand, start=1)]
+    return [*lines, _row("your hand", map(format_card, hand)), _row("", can)]
+
+
+def _row(name: str, cells: Iterable[str]) -> str:
+    return f"{name:<10}{''.join(f'{cell:<6}' for cell in cells)}".rstrip()

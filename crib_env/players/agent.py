@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeGuard, get_args, runtime_checkable
 
 import numpy as np
 
-from crib_env.players.results import DealResults, GameResults
 from crib_env.views import PlayerViews
 
 Mixes = Literal["no", "known", "unknown"]
@@ -37,7 +35,7 @@ class Powers:
     """What the rank that it lays depends on. ``"unseen"``: on ranks alone. ``"ties"``: on ranks, and where these leave
     it open on which of the cards held has the lower id. ``"all"``: perhaps on every suit that it sees."""
     watches: bool = False
-    """It is told the results of deals and games through ``observe_deal(deals)`` and ``observe_end(games)``."""
+    """It is told the results of deals and games, by ``observe_deal(deal)`` and ``observe_end(game)``."""
     copyable: bool = True
     """Copies of it may play for it, one in each thread or process."""
     plays_once: bool = False
@@ -53,7 +51,7 @@ class Powers:
 
 
 # What each power needs. An object that declares no powers has those of which it has everything.
-_NEEDS = {
+NEEDS = {
     "mixes": ("probabilities",),
     "watches": ("observe_deal", "observe_end"),
     "counts_faults": ("faults",),
@@ -77,8 +75,8 @@ class Agent(Protocol):
     uses it, whatever ``threads`` says, and ``--executor`` is refused.
 
     **Results.** Matches and leagues tell an agent that ``watches`` the results of deals, with the cards shown by then,
-    and of games. They do so after the last card of the deal and before the next discard, once for all deals or games
-    that ended in the same batch.
+    and of games: ``observe_deal(deal)`` receives a :class:`crib_env.DealResult` after the last card of a deal and
+    before the next discard, and ``observe_end(game)`` a :class:`crib_env.GameResult`.
     """
 
     name: str
@@ -100,38 +98,9 @@ class MixedAgent(Agent, Protocol):
         ...
 
 
-class WatchingAgent(Agent, Protocol):
-    """An agent that is told results."""
-
-    def observe_deal(self, deals: DealResults) -> None:
-        """Receives finished deals."""
-        ...
-
-    def observe_end(self, games: GameResults) -> None:
-        """Receives finished games."""
-        ...
-
-
-class FaultCounter(Agent, Protocol):
-    """An agent that plays for a program or a model."""
-
-    faults: Counter[str]
-    """How many answers could not be used, by the kind of fault."""
-
-
 def mixes(agent: Agent) -> TypeGuard[MixedAgent]:
     """Whether an agent has ``probabilities``."""
     return agent.powers.mixes == "known"
-
-
-def watches(agent: Agent) -> TypeGuard[WatchingAgent]:
-    """Whether an agent is told results."""
-    return agent.powers.watches
-
-
-def counts_faults(agent: Agent) -> TypeGuard[FaultCounter]:
-    """Whether an agent plays for a program or a model that can fail."""
-    return agent.powers.counts_faults
 
 
 def declared(player: object) -> Powers:
@@ -144,14 +113,14 @@ def declared(player: object) -> Powers:
         ValueError: its powers and its methods do not agree; the message names both.
     """
     name = getattr(player, "name", type(player).__name__)
-    has = {power: [hasattr(player, need) for need in needs] for power, needs in _NEEDS.items()}
+    has = {power: [hasattr(player, need) for need in needs] for power, needs in NEEDS.items()}
     powers = getattr(player, "powers", None)
     if powers is None:
         yes = {power: any(found) for power, found in has.items()}
         powers = Powers(**(yes | {"mixes": "known" if yes["mixes"] else "no"}))  # type: ignore[arg-type]
     if not isinstance(powers, Powers):
         raise ValueError(f"agent {name!r} has powers={powers!r}: give crib_env.Powers(…)")
-    for power, needs in _NEEDS.items():
+    for power, needs in NEEDS.items():
         value = getattr(powers, power)
         is_said = value in (True, "known")
         for need, is_there in zip(needs, has[power]):

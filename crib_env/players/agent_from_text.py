@@ -21,16 +21,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
+import numpy as np
+
+from crib_env.batch import checked_cards
 from crib_env.distribution import missing
+from crib_env.options import OptionError
 from crib_env.players.agent import Agent, declared
 from crib_env.players.one_at_a_time import OneAtATime
+from crib_env.players.policies import NATIVE
+from crib_env.views import views_of
 
 _OUTSIDE = re.compile(r"(?P<target>[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*)(:(?P<settings>.*))?", re.DOTALL)
 _KEY = re.compile(r"([^\W\d]\w*)=")
 _ALONE = "path"  # a value without a name is for this setting
 _NOT_IN_NAMES = ("threads",)  # does not change an agent's choices
 _YES_NO = {"yes": True, "no": False, "true": True, "false": False}
-_TEXT_OF_KIND = {bool: "yes or no", int: "a whole number", float: "a number", str: "text", Path: "a path"}
+_KINDS = {bool: "yes or no", int: "a whole number", float: "a number", str: "text", Path: "a path"}
 
 
 class Setting(NamedTuple):
@@ -43,8 +49,7 @@ class Setting(NamedTuple):
     @property
     def allowed(self) -> str:
         """The allowed values, in words."""
-        choices = get_args(self.kind)
-        said = f"one of {', '.join(map(str, choices))}" if choices else _TEXT_OF_KIND[self.kind]
+        said = _KINDS.get(self.kind) or f"one of {', '.join(map(str, get_args(self.kind)))}"
         return f"{said}, or none" if self.may_be_none else said
 
     def read(self, text: str) -> Any:
@@ -55,16 +60,13 @@ class Setting(NamedTuple):
         """
         if self.may_be_none and text.lower() == "none":
             return None
-        if self.kind is bool:
-            return _look_up(text.lower(), _YES_NO)
-        choices = {str(choice): choice for choice in get_args(self.kind)}
-        return _look_up(text, choices) if choices else self.kind(text)
-
-
-def _look_up(text: str, choices: dict[str, Any]) -> Any:
-    if text not in choices:
-        raise ValueError(text)
-    return choices[text]
+        if self.kind in (int, float, str, Path):
+            return self.kind(text)
+        choices = _YES_NO if self.kind is bool else {str(choice): choice for choice in get_args(self.kind)}
+        text = text.lower() if self.kind is bool else text
+        if text not in choices:
+            raise ValueError(text)
+        return choices[text]
 
 
 def is_outside(text: str) -> bool:
@@ -100,7 +102,7 @@ def make(target: str, settings: str, called: str) -> Agent:
     """
     maker = find(target, called)
     if hasattr(maker, "play_and_learn"):
-        from crib_env.agents.of_learner import loader_of  # as in as_agent
+        from crib_env.agents.registry import loader_of  # as in as_agent
 
         maker = loader_of(maker, target)
     elif inspect.isclass(maker):
@@ -157,7 +159,7 @@ def _kind(hint: Any, default: Any) -> tuple[Any, bool]:
         kinds = [_kind(member, inspect.Parameter.empty)[0] for member in members if member is not types.NoneType]
         first = next((kind for kind in kinds if kind is not None), None)
         return (float if first is int and float in kinds else first), types.NoneType in members
-    return (hint if get_origin(hint) is Literal or hint in _TEXT_OF_KIND else None), False
+    return (hint if get_origin(hint) is Literal or hint in _KINDS else None), False
 
 
 def find(target: str, called: str, what: str = "agent") -> Callable[..., Any]:
@@ -176,38 +178,29 @@ def find(target: str, called: str, what: str = "agent") -> Callable[..., Any]:
         sys.path.append(os.getcwd())
     try:
         found: Any = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name and f"{module_name}.".startswith(f"{error.name}."):
-            hint = f"; write it without .py: {target.replace('.py:', ':')}" if module_name.endswith(".py") else ""
-            raise ValueError(
-                f"there is no {what} {target!r}: no module {module_name!r} in this folder or on Python's path{hint}"
-            ) from None
-        if error.name in ("torch", "safetensors") and module_name.startswith("crib_env.agents."):
-            raise ValueError(missing(f"agent {called!r} is a network and", error)) from None
-        raise ValueError(f"there is no {what} {target!r}: {module_name} cannot be imported ({error})") from None
     except (ImportError, SyntaxError) as error:
-        raise ValueError(f"there is no {what} {target!r}: {module_name} cannot be imported ({error})") from None
+        absent, why = getattr(error, "name", None), f"{module_name} cannot be imported ({error})"
+        if isinstance(error, ModuleNotFoundError) and absent:
+            if f"{module_name}.".startswith(f"{absent}."):
+                hint = f"; write it without .py: {target.replace('.py:', ':')}" if module_name.endswith(".py") else ""
+                why = f"no module {module_name!r} in this folder or on Python's path{hint}"
+            elif absent in ("torch", "safetensors") and module_name.startswith("crib_env.agents."):
+                raise ValueError(missing(f"agent {called!r} is a network and", error)) from None
+        raise ValueError(f"there is no {what} {target!r}: {why}") from None
     for name in path.split("."):
         if not hasattr(found, name):
-            raise ValueError(f"there is no {what} {target!r}: {_name(found)} has no {name!r}{_classes_of(found)}")
+            module = getattr(found, "__name__", type(found).__name__)
+            agents = [
+                other
+                for other, value in getattr(found, "__dict__", {}).items()
+                if inspect.isclass(value) and value.__module__ == module and _decides(value)
+            ]
+            instead = f", it has {', '.join(agents)}" if agents else ""
+            raise ValueError(f"there is no {what} {target!r}: {module} has no {name!r}{instead}")
         found = getattr(found, name)
     if not callable(found):
         raise ValueError(f"{target!r} is no {what}: give a class, or a method that makes one")
     return found
-
-
-def _name(found: Any) -> str:
-    return getattr(found, "__name__", type(found).__name__)
-
-
-def _classes_of(module: Any) -> str:
-    """The agents that a module defines, in words."""
-    names = [
-        name
-        for name, value in getattr(module, "__dict__", {}).items()
-        if inspect.isclass(value) and value.__module__ == _name(module) and _decides(value)
-    ]
-    return f", it has {', '.join(names)}" if names else ""
 
 
 def as_agent(found: Any, called: str = "agent") -> Agent:
@@ -309,3 +302,32 @@ def _keep_in_name(agent: Any, changed: dict[str, Any]) -> None:
             agent.name += (":" if ":" not in agent.name else ",") + ",".join(unsaid)
         except AttributeError:  # the name is read-only: the class has decided
             return
+
+
+def read_opponent(opponent: Any) -> Agent | str:
+    """Reads the option ``opponent``: the name of a native policy (:data:`crib_env.players.policies.NATIVE`), or else
+    an agent (:func:`as_agent`).
+
+    Raises:
+        OptionError: it is none of these, or the agent cannot be made.
+    """
+    if isinstance(opponent, str) and opponent in NATIVE:
+        return opponent
+    try:
+        return as_agent(opponent, "opponent")
+    except ValueError as error:
+        named = "" if str(error).startswith("opponent=") else f"opponent={opponent!r} is not allowed: "
+        raise OptionError(f"{named}{error}") from None
+
+
+def ask_opponent(opponent: Agent, games: np.ndarray, rows: np.ndarray, game_ids: np.ndarray) -> np.ndarray:
+    """Asks an opponent for its cards, (B,) int64, in ``games[rows]`` (GAME records; B int64 row numbers).
+
+    Raises:
+        ValueError: an answer is not a legal card; the message names the opponent, the game's row and what is legal.
+    """
+    views = views_of(games, rows, games["turn"][rows].astype(np.int64), game_ids)
+    try:
+        return checked_cards(games, rows, opponent.act(views))
+    except ValueError as error:
+        raise ValueError(f"opponent {opponent.name!r} in {error}") from None

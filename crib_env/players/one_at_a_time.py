@@ -16,7 +16,6 @@ Cards may be ids or text: ``(4, 10)``, ``["5C", "JC"]`` or ``"5C JC"``.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol
@@ -24,8 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from crib_env.cards import Card, format_card, format_cards, parse_card, parse_cards
-from crib_env.players.agent import declared
-from crib_env.players.results import DealResults, GameResults
+from crib_env.players.agent import NEEDS, declared
 from crib_env.scoring import COUNT_LIMIT, card_value
 from crib_env.views import PlayerViews
 
@@ -94,31 +92,6 @@ class Decision:
         return tuple(told)
 
 
-@dataclass(frozen=True)
-class DealResult:
-    """A finished deal; see :class:`crib_env.DealResults`. ``()`` means that the cards were not shown."""
-
-    hand: tuple[int, ...]
-    discards: tuple[int, ...]
-    opponent_hand: tuple[int, ...]
-    crib: tuple[int, ...]
-    starter: int | None
-    laid: tuple[int, ...]
-    laid_by: tuple[int, ...]
-    is_dealer: bool
-    scores: tuple[int, int]
-    game_id: int
-
-
-@dataclass(frozen=True)
-class GameResult:
-    """A finished game; see :class:`crib_env.GameResults`."""
-
-    won: bool
-    scores: tuple[int, int]
-    game_id: int
-
-
 class OneDecisionPlayer(Protocol):
     """A player for :class:`OneAtATime`. It may declare ``powers`` as an agent does."""
 
@@ -138,8 +111,7 @@ class OneAtATime:
 
     Args:
         player: has a name, ``throw(view)`` and ``lay(view)``, and may declare its :class:`crib_env.Powers`. If it
-            watches, its ``observe_deal(deal)`` and ``observe_end(game)`` receive a :class:`DealResult` and a
-            :class:`GameResult`.
+            watches, it has ``observe_deal`` and ``observe_end`` as an agent has them.
 
     Raises:
         ValueError: the player lacks one of the three, or what its powers need.
@@ -150,14 +122,13 @@ class OneAtATime:
         if missing or not isinstance(getattr(player, "name", None), str):
             lacks = f"method {missing[0]}(view)" if missing else "name"
             raise ValueError(f"{type(player).__name__} is no player for OneAtATime: it has no {lacks}")
-        self.player, self.name = player, player.name
-        self.powers = powers = declared(player)
-        if powers.mixes == "known":
+        self.player, self.name, self.powers = player, player.name, declared(player)
+        if self.powers.mixes == "known":
             raise ValueError(f"agent {self.name!r}: a player for OneAtATime has no probabilities")
-        if powers.watches:
-            self.observe_deal, self.observe_end = self._observe_deal, self._observe_end
-        if powers.counts_faults:
-            self.faults: Counter[str] = player.faults  # type: ignore[attr-defined]
+        for power, names in NEEDS.items():
+            if getattr(self.powers, power) is True:
+                for name in names:
+                    setattr(self, name, getattr(player, name))
         self._begun: dict[int, tuple[int, int]] = {}  # by game: two discards of which the first is made
 
     def act(self, views: PlayerViews) -> np.ndarray:
@@ -212,35 +183,18 @@ class OneAtATime:
             raise ValueError(f"{self._where(view)}: throw gave {gave}, allowed are two of {allowed}")
         return pair[0], pair[1]
 
-    def _observe_deal(self, deals: DealResults) -> None:
-        for values in _rows(deals):
-            if values["starter"] < 0:
-                values["starter"] = None
-            self.player.observe_deal(DealResult(**values))  # type: ignore[attr-defined]
 
-    def _observe_end(self, games: GameResults) -> None:
-        for values in _rows(games):
-            self.player.observe_end(GameResult(**values))  # type: ignore[attr-defined]
+_OF_VIEWS = {"game_id": "game_ids", "decision": "decisions"}  # fields of a decision that views call by another name
+_NAMES = [field.name for field in fields(Decision) if field.name != "legal"]
 
 
 def decisions(views: PlayerViews) -> Iterator[Decision]:
     """The decisions of a batch one by one, with cards as plain numbers: what :class:`OneAtATime` gives to a player."""
-    for mask, values in zip(views.action_mask, _rows(views, ("kept", "pile_ranks", "said_go"))):
-        starter, _ = values.pop("starter"), values.pop("n_laid")
-        yield Decision(
-            legal=tuple(mask.nonzero()[0].tolist()),
-            starter=None if starter < 0 else starter,
-            decision=values.pop("decisions"),
-            **values,
-        )
-
-
-def _rows(batch: PlayerViews | DealResults | GameResults, more: tuple[str, ...] = ()) -> Iterator[dict[str, Any]]:
-    """The rows of a struct of arrays as plain values by field; tuples leave out each -1, which means no card."""
-    left_out = ("observation", "board", "action_mask", "pile_start")
-    names = [field.name for field in fields(batch) if field.name not in left_out] + list(more)
-    columns = [getattr(batch, name).tolist() for name in names]
-    keys = ["game_id" if name == "game_ids" else name for name in names]
-    for row in zip(*columns):
-        values = (tuple(item for item in value if item != -1) if isinstance(value, list) else value for value in row)
-        yield dict(zip(keys, values))
+    columns = [getattr(views, _OF_VIEWS.get(name, name)).tolist() for name in _NAMES]
+    for mask, *row in zip(views.action_mask, *columns):
+        values: dict[str, Any] = {
+            name: tuple(item for item in value if item != -1) if isinstance(value, list) else value
+            for name, value in zip(_NAMES, row)
+        }
+        values["starter"] = None if values["starter"] < 0 else values["starter"]
+        yield Decision(legal=tuple(mask.nonzero()[0].tolist()), **values)

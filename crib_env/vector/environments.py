@@ -95,7 +95,7 @@ from crib_env.options import (
     check_names,
     check_options,
 )
-from crib_env.players.opponents import ask_opponent
+from crib_env.players.agent_from_text import ask_opponent
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.vector import kernels as vector_kernels
 from crib_env.vector.calls import by_one_thread, read_seeds, rules_of

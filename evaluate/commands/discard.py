@@ -9,7 +9,7 @@ import numpy as np
 import tyro
 from rich.box import SIMPLE_HEAD
 
-from crib_env.agents.equilibrium.blueprint import load_blueprint, pair_chances
+from crib_env.agents.equilibrium import load_blueprint, pair_chances
 from crib_env.cards import format_cards, parse_cards
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.evaluate.command_line import Score

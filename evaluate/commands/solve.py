@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from rich.progress import Progress
 
-from crib_env.agents.belief.simple_players import simple_policy
+from crib_env.agents.simple_players import simple_policy
 from crib_env.evaluate.command_line import File, Folder, SomeJson
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.files import check_outputs, write_json

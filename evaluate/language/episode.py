@@ -15,16 +15,15 @@ import numpy as np
 from crib_env import Decision, GameBatch, PlayerViews, decisions, streams
 from crib_env.agents import Agent, make_agent
 from crib_env.agents.choosing import six_dealt
-from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.agents.expert import ExpertAgent
 from crib_env.engine import OVER
 from crib_env.evaluate.matches.mirrored import check_players
 from crib_env.evaluate.skill.analysis.judges import JudgeName, PlayJudge, discard_worth, play_judge
 from crib_env.evaluate.skill.positions import after_cards, batch_of, before_discards
 from crib_env.evaluate.skill.suite import discards, play
 from crib_env.exact.discard_statistics import PLACES
-from crib_env.players.turns import Observers
-from crib_env.text.answer import how_to_answer, read_answer
-from crib_env.text.position import in_words
+from crib_env.players.games import Observers
+from crib_env.text import how_to_answer, in_words, read_answer
 from crib_env.values import Range, check_values
 
 Task = Literal["discards", "play", "deal", "game"]
@@ -126,7 +125,7 @@ class Episode:
         return [Choice(tuple(cards), float(values.max() - value)) for cards, value in zip(sets, values)]
 
     def answer(self, text: str) -> str:
-        """Reads an answer (:func:`crib_env.text.answer.read_answer`) and plays it, on to the next decision.
+        """Reads an answer (:func:`crib_env.text.read_answer`) and plays it, on to the next decision.
 
         The third answer to a decision that names no legal cards gives up.
 

@@ -9,7 +9,7 @@ import numpy as np
 import tyro
 
 from crib_env.agents.choosing import without_rare
-from crib_env.agents.equilibrium.blueprint import Blueprint, first_cards
+from crib_env.agents.equilibrium import Blueprint, first_cards
 from crib_env.engine import ROLES
 from crib_env.evaluate.command_line import File
 from crib_env.evaluate.commands.solve import PEGGING_GAME

@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from crib_env.agents import Agent, make_agent
-from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.agents.expert import ExpertAgent
 from crib_env.batch import GameBatch
 from crib_env.engine import DEAL_EPISODE, WIN
 from crib_env.evaluate.command_line import AgentOption, File
@@ -26,7 +26,7 @@ from crib_env.evaluate.statistics import half_width, mean_interval, rate_less_lu
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.files.json_text import read_json
 from crib_env.kernels import streams
-from crib_env.players.win_rate import Z
+from crib_env.players.games import Z
 from crib_env.tables.deal_chances import chance_after_deal
 from crib_env.tables.shipped import standard_win_table
 from crib_env.values import Amount, Range, Seed, Threads, typed

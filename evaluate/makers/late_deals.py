@@ -24,7 +24,7 @@ from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, PLACES, TOTA
 from crib_env.hands import FOURS, N_FOURS, hand_of_mask
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.players.agent import Agent
-from crib_env.players.turns import play_out
+from crib_env.players.games import play_out
 from crib_env.scoring import card_value, show_points
 from crib_env.tables.analysis import DiscardParts, discard_parts, fill_wins, fill_wins_in_style
 from crib_env.tables.outlook import Outlook, discard_points

@@ -13,7 +13,7 @@ import numpy as np
 import tyro
 from rich.box import SIMPLE_HEAD
 
-from crib_env.agents.equilibrium.blueprint import load_blueprint
+from crib_env.agents.equilibrium import load_blueprint
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.console import console, table_of

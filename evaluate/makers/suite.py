@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 import tyro
 
-from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.agents.expert import ExpertAgent
 from crib_env.batch import GameBatch
 from crib_env.evaluate.command_line import File
 from crib_env.evaluate.commands.solve import PEGGING_GAME

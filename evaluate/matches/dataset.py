@@ -28,7 +28,7 @@ from crib_env.files.json_text import read_json
 from crib_env.files.whole_file import whole_file
 from crib_env.kernels import streams
 from crib_env.observation import N_ACTIONS, OBSERVATIONS
-from crib_env.players.turns import Turn, turns
+from crib_env.players.games import Turn, turns
 from crib_env.values import Amount, WholeNumber, check_values, typed
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from crib_env.evaluate.matches.stopping import StoppingRule
 from crib_env.evaluate.skill.luck.table import MATCH_POINTS, NET_POINTS, RESULTS, WINS
 from crib_env.evaluate.skill.luck.variates import less_luck, results
 from crib_env.evaluate.statistics import match_points, mean_interval, rate_less_luck
-from crib_env.players.win_rate import paired_rate_interval
+from crib_env.players.games import paired_rate_interval
 from crib_env.values import Games as GameAmount
 from crib_env.values import typed
 

@@ -15,9 +15,8 @@ from crib_env.engine import OVER, WIN
 from crib_env.evaluate.matches.game_records import GameRecord, Recorder
 from crib_env.evaluate.skill.luck.variates import LuckMeter
 from crib_env.kernels import streams
-from crib_env.players.agent import counts_faults
 from crib_env.players.agent_from_text import as_agent
-from crib_env.players.turns import Observers, by_player, turns
+from crib_env.players.games import Observers, by_player, turns
 
 UNTIMED = 12  # decisions in a deal: the first of each game are not timed, because kernels are compiled in them
 
@@ -179,7 +178,7 @@ def _deals_begun(batch: GameBatch) -> np.ndarray:
 
 def _faults(agent: Agent) -> Counter[str]:
     """What an agent has counted so far."""
-    return Counter(agent.faults if counts_faults(agent) else ())
+    return Counter(getattr(agent, "faults", ()))
 
 
 def check_players(names: Iterable[str]) -> None:

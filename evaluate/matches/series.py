@@ -11,7 +11,7 @@ from crib_env.batch import GameBatch
 from crib_env.engine import WIN
 from crib_env.evaluate.statistics import match_points
 from crib_env.kernels import streams
-from crib_env.players.turns import by_player, play_out
+from crib_env.players.games import by_player, play_out
 
 _AT_ONCE = 4_096
 

@@ -10,7 +10,7 @@ from crib_env import PlayerViews
 from crib_env.agents import Agent
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
-from crib_env.players.turns import by_player, turns
+from crib_env.players.games import by_player, turns
 
 _PAIRS = 2_048  # pairs of deals played side by side
 

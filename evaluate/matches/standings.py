@@ -18,7 +18,7 @@ import choix
 import numpy as np
 
 from crib_env.evaluate.matches.league import League, LeagueMatch
-from crib_env.players.win_rate import Z
+from crib_env.players.games import Z
 
 MEAN = 1500.0  # of the ratings of a league
 _POINTS = 400 / math.log(10)  # points of rating in a unit of log odds

@@ -9,7 +9,7 @@ import numpy as np
 
 from crib_env import PlayerViews
 from crib_env.agents.choosing import lowest_of_rank, six_dealt
-from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.agents.expert import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import WIN
 from crib_env.evaluate.play.reasons import why_card, why_discard

@@ -18,7 +18,7 @@ import numpy as np
 
 from crib_env import PlayerViews, format_card
 from crib_env.agents.baselines import RandomAgent
-from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.agents.expert import ExpertAgent
 from crib_env.cards import parse_cards
 from crib_env.engine import DISCARD
 from crib_env.evaluate.play.coach import Note, notes_on

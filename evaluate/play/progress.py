@@ -20,7 +20,7 @@ from crib_env.evaluate.skill.luck.table import NET_POINTS, WINS
 from crib_env.evaluate.statistics import mean_interval
 from crib_env.files.json_text import parse_json
 from crib_env.files.whole_file import add_lines
-from crib_env.players.win_rate import wilson_interval
+from crib_env.players.games import wilson_interval
 from crib_env.values import typed
 
 T = TypeVar("T")

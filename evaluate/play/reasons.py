@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env import PlayerViews
-from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, posterior
-from crib_env.agents.belief.rest_of_deal import habits
+from crib_env.agents.belief import MOST_HANDS, Hands, habits, posterior
 from crib_env.agents.choosing import six_dealt
 from crib_env.cards import N_CARDS, format_card, format_cards
 from crib_env.engine import DEALER, PONE

@@ -34,7 +34,7 @@ from crib_env.evaluate.play.levels import level_of
 from crib_env.files.json_text import read_json
 from crib_env.kernels import mask_of
 from crib_env.picture.seen import stages
-from crib_env.players.turns import Observers
+from crib_env.players.games import Observers
 from crib_env.values import Range, Seed, typed
 from crib_env.views import views_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from crib_env.agents.human import ask, table_lines, wrap
+from crib_env.agents.human import ask, wrap
 from crib_env.cards import format_cards
 from crib_env.engine import WIN
 from crib_env.evaluate.console import console
@@ -15,6 +15,7 @@ from crib_env.evaluate.play.saved_game import AGENT, PERSON, SavedGame, Show
 from crib_env.evaluate.play.sitting import Sitting
 from crib_env.evaluate.play.words import tell_count, tell_deal, tell_hand
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
+from crib_env.picture.seen import table_lines
 
 _RED = r"\b[A2-9TJQK][DH]\b"
 

@@ -15,7 +15,7 @@ from crib_env.engine import GAME, GAME_EPISODE, PEGGING_EPISODE, act, begin_deal
 from crib_env.evaluate.matches.mirrored import copy_of
 from crib_env.kernels import kernel, mask_of
 from crib_env.players.agent_from_text import as_agent
-from crib_env.players.turns import turns
+from crib_env.players.games import turns
 
 NO_CARD = 52  # where a position has no more cards
 _AT_ONCE = 2_048  # positions; the same for any number of threads, as networks round differently in other batches

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_env.agents.belief.opponent_hands import MOST_HANDS
-from crib_env.agents.tree_search.hidden_cards import draw_hidden, unseen_cards, weigh_hands
+from crib_env.agents.belief import MOST_HANDS
+from crib_env.agents.tree_search import draw_hidden, unseen_cards, weigh_hands
 from crib_env.kernels import streams
 
 NO_LIKELIHOOD = np.zeros((0, 1820))

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from crib_env.agents.belief.opponent_hands import MOST_HANDS, Hands, keeping_weights, posterior
+from crib_env.agents.belief import MOST_HANDS, Hands, keeping_weights, posterior
 from crib_env.engine import DEALER, PONE
 from crib_env.hands import FOURS
 from crib_env.tables.shipped import standard_cribs

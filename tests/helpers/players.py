@@ -5,14 +5,12 @@ from __future__ import annotations
 import torch
 
 from crib_env.agents import make_agent
+from crib_env.agents.mmd_tables import BUCKET, N_LEARNED, N_TABLES, TablesAgent
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.drqn import DRQNAgent
 from crib_env.agents.networks.policy import CloneAgent, ESCHERAgent, MMDAgent, NFSPAgent, PPOAgent, RNaDAgent
 from crib_env.agents.networks.td import TDAgent
 from crib_env.agents.registry import NAMES
-from crib_env.agents.tables.agent import TablesAgent
-from crib_env.agents.tables.buckets import BUCKET, N_TABLES
-from crib_env.agents.tables.discards import N_LEARNED
 
 
 def tables_agent():

@@ -10,7 +10,7 @@ import numpy as np
 
 from crib_env import GameBatch, streams
 from crib_env.agents import make_agent
-from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.agents.expert import ExpertAgent
 from crib_env.evaluate.skill.analysis.judges import discard_worth, play_judge
 
 AGENTS = ("greedy", "careful", "expert", "best")

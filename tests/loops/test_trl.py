@@ -13,7 +13,7 @@ from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 
 from crib_env.evaluate.language.episode import Episode
 from crib_env.evaluate.language.tools import CribbageTools
-from crib_env.text.rules import RULES
+from crib_env.text import RULES
 from tests.helpers.other_loops import blocks_of, run_block
 
 

@@ -2,16 +2,16 @@
 
 Two networks learn how to lay cards from solutions of the play in points: one from the equilibrium of the pegging game,
 one from real deals in which a share of the opponents are simple players
-(:mod:`crib_env.agents.belief.simple_players`), so that it wins more from weak opponents. Discards and the end of a game
+(:mod:`crib_env.agents.simple_players`), so that it wins more from weak opponents. Discards and the end of a game
 need no learning: there ``best`` analyses and searches.
 
 This is policy distillation (Rusu et al. 2015), without search or opponents. Decisions are sampled from each solution
 (:mod:`crib_env.train.best.solved_decisions`), which itself would take a gigabyte. A network learns to lay each rank as
 often as the solution does: the loss is the Kullback–Leibler divergence. Inputs are ranks and who laid them
-(:mod:`crib_env.agents.best.policy`).
+(:mod:`crib_env.agents.best`).
 
 The simple players of the solutions and the two types of opponent that the search assumes when it weighs hands
-(:mod:`crib_env.agents.belief.opponent_hands`) are the same, and this assumption shapes how ``best`` plays.
+(:mod:`crib_env.agents.belief`) are the same, and this assumption shapes how ``best`` plays.
 
 With ``episode="pegging"`` it learns the policy of the pegging game alone.
 """
@@ -28,8 +28,8 @@ from typing import Any, Literal, NamedTuple
 import torch
 from rich.progress import Progress
 
-from crib_env.agents.belief.simple_players import simple_policy
-from crib_env.agents.best.agent import BestAgent
+from crib_env.agents.best import BestAgent
+from crib_env.agents.simple_players import simple_policy
 from crib_env.cards import RANKS
 from crib_env.hands import N_RANKS
 from crib_env.solver.cfr import PlaySolver, Population

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.agents.best.policy import N_INPUTS, write_inputs
+from crib_env.agents.best import N_INPUTS, write_inputs
 from crib_env.engine import DEALER, PONE
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.hands import HAND_TABLES, HANDS, N_RANKS

@@ -10,8 +10,7 @@ from typing import Any
 import torch
 from rich.progress import Progress
 
-from crib_env.agents.of_learner import settings_of
-from crib_env.agents.registry import check_names_of_file
+from crib_env.agents.registry import check_names_of_file, settings_of
 from crib_env.evaluate.console import console
 from crib_env.evaluate.job import held
 from crib_env.evaluate.matches.match import MatchResult

@@ -14,7 +14,7 @@ from rich.table import Table
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch.utils.tensorboard import SummaryWriter
 
-from crib_env.agents.of_learner import settings_of
+from crib_env.agents.registry import settings_of
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.executors import connected
 from crib_env.evaluate.files import write_json

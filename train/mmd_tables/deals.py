@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_env.agents.tables.buckets import softmax
-from crib_env.agents.tables.discards import N_PARTS, fill_values, learned_at, mean_crib
+from crib_env.agents.mmd_tables import N_PARTS, fill_values, learned_at, mean_crib, softmax
 from crib_env.engine import (
     CRIB,
     DEAL_EPISODE,

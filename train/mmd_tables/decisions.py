@@ -27,18 +27,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.agents.tables.buckets import (
+from crib_env.agents.mmd_tables import (
     BUCKET,
     LOGIT,
+    N_PARTS,
     N_TABLES,
     SEEN,
+    Discards,
     Pile,
     fill_buckets,
     fill_legal_cards,
+    no_discards,
     ranks_held,
     softmax,
 )
-from crib_env.agents.tables.discards import N_PARTS, Discards, no_discards
 from crib_env.engine import legal_cards, random_word
 from crib_env.kernels import GOLDEN, below, kernel, mix, popcount
 
@@ -58,7 +60,7 @@ class Tables(NamedTuple):
     both: np.ndarray
     """(``N_CRITIC_TABLES``, 2**bits, ``BUCKET``) float32, its part that sees both hands."""
     discards: np.ndarray
-    """(2, ``N_LEARNED``) float32: points (:mod:`crib_env.agents.tables.discards`), and how many deals each is from."""
+    """(2, ``N_LEARNED``) float32: points (:mod:`crib_env.agents.mmd_tables`), and how many deals each is from."""
 
 
 class Rates(NamedTuple):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.agents.tables.discards import N_PARTS, Discards, fill_discards, no_discards
+from crib_env.agents.mmd_tables import N_PARTS, Discards, fill_discards, no_discards
 from crib_env.exact.discard_statistics import PLACE_OF
 from crib_env.kernels import bit, kernel, lowest, mix, popcount
 from crib_env.scoring import SUIT

@@ -2,7 +2,7 @@
 
 The update is that of :mod:`crib_env.train.mmd`, made after every deal (:mod:`crib_env.train.mmd_tables.decisions`). The
 temperature α falls geometrically during the run, exploration linearly, and steps become shorter the more
-often a bucket has come up. Policy and critic are sums of four tables (:mod:`crib_env.agents.tables.buckets`). A
+often a bucket has come up. Policy and critic are sums of four tables (:mod:`crib_env.agents.mmd_tables`). A
 decision costs some memory accesses where a network costs ten thousands of multiplications: a core learns from a million
 and a half decisions a second, some fifty times as many. Sums of tables that learn from their own play have done well in
 other games (Lucas 2008, Szubert and Jaśkowski 2014).
@@ -16,9 +16,7 @@ from typing import Annotated, Literal
 import numpy as np
 import torch
 
-from crib_env.agents.tables.agent import TablesAgent
-from crib_env.agents.tables.buckets import BUCKET, N_TABLES
-from crib_env.agents.tables.discards import N_LEARNED
+from crib_env.agents.mmd_tables import BUCKET, N_LEARNED, N_TABLES, TablesAgent
 from crib_env.engine import EPISODES, GAME
 from crib_env.evaluate.runs.format import UPDATES
 from crib_env.train.loop.learning import Count, PeggingCards, RunSettings

@@ -23,7 +23,7 @@ from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
-from crib_env.agents.features.seen import Inputs
+from crib_env.agents.networks.seen import Inputs
 from crib_env.engine import CRIB, DEALERS_HAND, PONES_HAND
 from crib_env.kernels import kernel
 from crib_env.observation import N_ACTIONS, N_BITS

@@ -26,7 +26,7 @@ from crib_env.evaluate.makers.papers import measures
 from crib_env.evaluate.makers.papers.measures import Effort, Measured
 from crib_env.evaluate.runs.format import is_begun, is_finished
 from crib_env.files.json_text import read_json
-from crib_env.players.win_rate import Z, paired_rate_interval
+from crib_env.players.games import Z, paired_rate_interval
 from crib_env.values import Seed, Threads, typed
 
 NAMES = ("lang-2018", "oconnor-2000", "anderson-2022", "sharan-pawar-2022", "mueller-1987")

@@ -29,7 +29,7 @@ from crib_env.exact.discard_means import STARTERS
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.players.agent import Powers
-from crib_env.players.win_rate import paired_rate_interval
+from crib_env.players.games import paired_rate_interval
 from crib_env.scoring import SUIT, show_points
 from crib_env.tables.lang_strategies import STRATEGIES
 from crib_env.values import typed

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from crib_env.agents.belief.rest_of_deal import habits
-from crib_env.agents.equilibrium.blueprint import Blueprint, load_blueprint
-from crib_env.agents.equilibrium.situation import rank_shows
+from crib_env.agents.belief import habits
+from crib_env.agents.equilibrium import Blueprint, load_blueprint, rank_shows
 from crib_env.evaluate.skill.luck.table import standard_luck_table
 from crib_env.exact.discard_means import crib_sums
 from crib_env.tables.outlook import outlook, standard_values
@@ -93,7 +92,7 @@ def _weights() -> Iterator[tuple[object, ...]]:
 
     The one for the pegging episode stays out: nobody plays that on the page.
     """
-    from crib_env.agents.best.agent import SHIPPED
+    from crib_env.agents.best import SHIPPED
     from crib_env.agents.networks.weights_file import load_tensors
 
     tensors, about = load_tensors(SHIPPED)

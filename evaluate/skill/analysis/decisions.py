@@ -15,7 +15,7 @@ import numpy as np
 
 from crib_env import PlayerViews, parse_cards
 from crib_env.agents.choosing import lowest_of_rank, six_dealt
-from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.agents.expert import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import DEAL, GAME, GAME_EPISODE, OVER, begin_deal
 from crib_env.evaluate.matches.game_records import GameRecord

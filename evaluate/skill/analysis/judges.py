@@ -11,9 +11,8 @@ import numpy as np
 
 from crib_env import PlayerViews
 from crib_env.agents.choosing import six_dealt
-from crib_env.agents.equilibrium.agent import EquilibriumAgent
-from crib_env.agents.equilibrium.blueprint import N_CARDS
-from crib_env.agents.expert.agent import ExpertAgent
+from crib_env.agents.equilibrium import N_CARDS, EquilibriumAgent
+from crib_env.agents.expert import ExpertAgent
 from crib_env.tables.outlook import discard_points
 
 _ITERATIONS = 20  # of the solution of the rest of a play
@@ -69,7 +68,7 @@ class SolvedJudge:
     solution says nothing because its players would not have come there.
 
     The rest of a play is solved with the chance to win as the stakes, by what both players may hold
-    (:meth:`crib_env.agents.equilibrium.agent.EquilibriumAgent.rank_values`). Points are those of ``expert``.
+    (:meth:`crib_env.agents.equilibrium.EquilibriumAgent.rank_values`). Points are those of ``expert``.
     """
 
     def __init__(self, threads: int = 2) -> None:

@@ -15,7 +15,7 @@ from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.evaluate.skill.suite.task import SEED, NotMeasuredError, Work
 from crib_env.evaluate.statistics import Measured, half_width
 from crib_env.kernels import streams
-from crib_env.players.turns import turns
+from crib_env.players.games import turns
 from crib_env.solver.play_game import PlayGame
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from crib_env.agents import Agent
-from crib_env.agents.llm.agent import LLMAgent, UnansweredError
+from crib_env.agents.llm import LLMAgent, UnansweredError
 from crib_env.evaluate.skill.positions import after_cards, before_discards, chosen_cards
 from crib_env.evaluate.skill.suite import discards, play
 from crib_env.evaluate.skill.suite.task import NotMeasuredError, Work
@@ -21,7 +21,7 @@ from crib_env.hands import N_RANKS
 
 NAME, VERSION = "text", 1
 HASH = "9550173d0225d6d78582d4ec92f479c2a333fb17a21dea6e8e2b04bc95466747"
-"""SHA-256 of all questions, as :func:`crib_env.agents.llm.agent.question` asks them."""
+"""SHA-256 of all questions, as :func:`crib_env.agents.llm.question` asks them."""
 N = 400
 _AT_ONCE = 50  # questions, between two signs of progress
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_env.agents.belief.lookahead import one_of
-from crib_env.agents.belief.opponent_hands import GREEDY_SHARE, SLIP, greedy_chance, weigh_cards
+from crib_env.agents.belief import GREEDY_SHARE, SLIP, greedy_chance, weigh_cards
+from crib_env.agents.lookahead import one_of
 from crib_env.engine import DEALER, PONE
 from crib_env.hands import HAND_TABLES, HANDS, N_RANKS, packed
 from crib_env.kernels import kernel
@@ -19,7 +19,7 @@ for _k, _hands in enumerate(HANDS):
 
 
 def simple_policy(game: PlayGame, start: np.ndarray) -> np.ndarray:
-    """How the players of :mod:`crib_env.agents.belief.opponent_hands` play, of both types together.
+    """How the players of :mod:`crib_env.agents.belief` play, of both types together.
 
     Returns:
         (S,) float32, as :meth:`crib_env.solver.play_game.PlayGame.expected` takes it.

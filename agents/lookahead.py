@@ -207,15 +207,16 @@ def _fill_nets(levels, at, ranks, n, depth):
             start, now = n, np.int64(0)
             own_is_next = rest[0] == 0 if own_laid else own != 0
         is_over = depth == 0 or (own == 0 if own_is_next else rest[0] == 0)
+        choices = np.int64(0)  # packed, of all hands together
         for j in range(n_hands):
             if _is_in_group(rest[j], fits, together, group):
                 net[j] = gain if is_over else -_FAR if own_is_next else _FAR
-        if is_over:
-            continue
-        for rank in range(13):
+                choices |= own if own_is_next else rest[j]
+        choices = np.int64(0) if is_over else that_fit(choices, now)
+        while choices:
+            rank = lowest(choices) >> 2
+            choices = without_rank(choices, rank)
             then = now + card_value(rank)
-            if then > COUNT_LIMIT or (own_is_next and holds(own, rank) == 0):
-                continue
             ranks[n] = rank
             points = np.int64(pile_points(ranks, start, n + 1, then))
             worth, laid = gain + (points if own_is_next else -points), np.int64(0) if own_is_next else one_of(rank)

@@ -1,4 +1,4 @@
-"""Monte-Carlo tree search on the engine's records: kernels shared by ``ismcts`` and both kinds of UCT.
+"""``ismcts`` and ``uct-determinized``: Monte-Carlo tree search on the engine's records.
 
 Cowling, Powley and Whitehouse (2012), "Information Set Monte Carlo Tree Search", algorithms 1 and 2, as described
 by Sharan and Pawar (2022) in "SO-ISMCTS Agent". Every iteration walks down a tree of moves, adds one node, plays
@@ -8,18 +8,22 @@ sequence of moves, and so for all states behind it that seat 0 cannot tell apart
 * a move in the play is a rank, since suits do not matter there;
 * the player's own discard is one move, the pair; the opponent's is never seen, and is sampled with the hidden cards.
 
-The hidden cards, sampled anew for each iteration or once for each tree, decide which of a node's moves are legal.
+The hidden cards, sampled anew for each iteration or once for each tree, decide which of a node's moves are legal. They
+agree with all known facts, every go included. Ranks are drawn first, with exact weights, from all hands of ranks that
+the opponent may hold, then suits.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.agents.belief.opponent_hands import MOST_HANDS
-from crib_env.agents.choosing import word_of
-from crib_env.agents.tree_search.hidden_cards import draw_hidden, unseen_cards, weigh_hands
+from crib_env import PlayerViews
+from crib_env.agents.belief import DEALT, MOST_HANDS, Hands, habits, posterior
+from crib_env.agents.choosing import on_threads, word_of
+from crib_env.agents.lookahead import possible_hands, unseen_by
 from crib_env.cards import ACES
 from crib_env.engine import (
     DEALER,
@@ -36,10 +40,102 @@ from crib_env.engine import (
 )
 from crib_env.exact.discard_means import crib_total, hand_total
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
-from crib_env.hands import ranks_in
-from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mix, popcount
-from crib_env.players.policies import random_choice
-from crib_env.tables.outlook import show_value
+from crib_env.hands import N_FOURS, ranks_in
+from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mask_of, mix, popcount, streams
+from crib_env.players.agent import Powers
+from crib_env.players.hidden import DECK, least_value
+from crib_env.players.policies import random_card, random_choice
+from crib_env.tables.outlook import outlook, show_value
+
+
+@kernel
+def weigh_hands(g, likely, hands, weights):
+    """Every hand that seat 1 may hold, by ranks; before the play, every four that it may keep.
+
+    Args:
+        g: a record of :attr:`crib_env.PlayerViews.games`.
+        likely: ``keeping`` of :class:`crib_env.agents.belief.Habits`, which weighs hands by how likely a
+            sensible opponent keeps them and lays what it laid (:mod:`crib_env.agents.belief`); or
+            empty, which makes all sets of cards equally likely.
+        hands: (``MOST_HANDS``,) int64, to be filled with packed hands.
+        weights: (``MOST_HANDS``,) float64, to be filled with running totals of their weights.
+
+    Returns:
+        How many hands there are.
+    """
+    own, starter, n_laid = g["hand"][0] | g["discards"][0], np.int64(g["cards"][12]), np.int64(g["n_laid"])
+    laid, laid_by = g["laid"][:], g["laid_by"][:]  # of the same type as the arrays of other callers
+    if len(likely):
+        numbers, kinds = np.empty(MOST_HANDS, np.int64), np.empty(MOST_HANDS, np.int64)
+        row = DEALT if g["episode"] == PEGGING_EPISODE else DEALER if g["dealer"] == 0 else PONE
+        fresh, keeping = n_laid > 0 and g["pile_start"] == n_laid, likely[row]
+        found = Hands(hands, weights, numbers, kinds)
+        n = posterior(own | g["kept"][0], starter, laid, laid_by, n_laid, fresh, keeping, found)
+    else:
+        ways = np.empty(MOST_HANDS, np.int64)
+        ids = np.full(8, -1, np.int64)
+        for k in range(popcount(own)):
+            ids[k] = lowest(own)
+            own &= own - 1
+        unseen = unseen_by(ids, ids[:0], starter, laid)
+        least = least_value(laid, laid_by, np.int64(g["pile_start"]), n_laid)
+        n = possible_hands(unseen, least, 4 - popcount(g["kept"][1] & DECK), hands, ways)
+        for k in range(n):
+            weights[k] = ways[k]
+    for k in range(1, n):
+        weights[k] += weights[k - 1]
+    return n
+
+
+@kernel
+def unseen_cards(g):
+    """The cards that seat 0 of a record of :attr:`crib_env.PlayerViews.games` has not seen, as a mask."""
+    seen = g["hand"][0] | g["discards"][0] | mask_of(g["laid"])
+    if g["cards"][12] >= 0:
+        seen |= bit(g["cards"][12])
+    return DECK ^ seen
+
+
+@kernel
+def draw_hidden(g, unseen, hands, weights, word):
+    """Fills in what is hidden: seat 1's hand, its four kept cards, its two discards, and the starter if not cut.
+
+    Args:
+        g: a record of :attr:`crib_env.PlayerViews.games`.
+        unseen: :func:`unseen_cards` of it.
+        hands, weights: (n,) of :func:`weigh_hands`.
+        word: the state of the random stream.
+
+    Returns:
+        The next state of the stream.
+    """
+    word += GOLDEN
+    at = np.float64(mix(word) >> np.uint64(11)) / 2.0**53 * weights[-1]
+    ranks = hands[np.searchsorted(weights, at, side="right")]
+    hand = np.int64(0)
+    while ranks:
+        rank = lowest(ranks) >> 2
+        ranks -= np.int64(1) << (4 * rank)
+        word += GOLDEN
+        hand |= bit(random_card(unseen & ~hand & (ACES << rank), mix(word)))
+    g["hand"][1] = hand
+    g["kept"][1] = g["kept"][1] & DECK | hand
+    if g["episode"] == PEGGING_EPISODE:
+        return word
+    rest = unseen & ~hand
+    discarded = np.int64(0)
+    while popcount(discarded) < 2:
+        word += GOLDEN
+        discarded |= rest & bit(below(mix(word), 52))
+    g["discards"][1] = discarded
+    rest ^= discarded
+    while g["cards"][12] < 0:
+        word += GOLDEN
+        card = below(mix(word), 52)
+        if (rest >> card) & 1:
+            g["cards"][12] = card
+    return word
+
 
 NODE = np.dtype(
     [
@@ -69,7 +165,7 @@ class Settings(NamedTuple):
     mean_show: bool
     """Whether to use the mean value of the show."""
     likely: np.ndarray
-    """(2 or 0, 1820), see :func:`crib_env.agents.tree_search.hidden_cards.weigh_hands`."""
+    """(2 or 0, 1820), see :func:`crib_env.agents.tree_search.weigh_hands`."""
     crib_shift: np.ndarray
     """(2, 13, 13) what a crib is worth beyond its exact mean against random discards, by role and ranks discarded."""
 
@@ -86,7 +182,7 @@ class Work(NamedTuple):
     path: np.ndarray
     """(16,) int64, the nodes of one path"""
     hands: np.ndarray
-    """(3640,) int64, see :func:`crib_env.agents.tree_search.hidden_cards.weigh_hands`"""
+    """(3640,) int64, see :func:`crib_env.agents.tree_search.weigh_hands`"""
     weights: np.ndarray
     """(3640,)"""
     show_value: np.ndarray
@@ -318,3 +414,100 @@ def choose_all(work, settings, roots, seed, game_ids, decisions, cards):
                 if (node["tried"] >> move) & 1:
                     work.votes[move] += work.nodes[node["child"][move]]["visits"]
         cards[b] = card_of_move(work.games[_ROOT], np.argmax(work.votes))
+
+
+MOST_ITERATIONS = 10_000_000  # some ten seconds a decision
+_MOST_NODES = 1 << 18  # of a tree
+_CHUNK = 32  # decisions that a thread takes at once
+
+
+@dataclass(kw_only=True)
+class ISMCTSAgent:
+    """One search tree over information sets.
+
+    Single-observer information-set Monte-Carlo tree search of Cowling, Powley and Whitehouse (2012), "Information Set
+    Monte Carlo Tree Search", section IV, as used by Sharan and Pawar (2022), "Cribbage AI agent", section "SO-ISMCTS
+    Agent": one tree, new hidden cards for each iteration, availability counts in the selection formula, k = √2, a
+    simulation to the end of the deal, and the most visited move. They search only the play; this agent searches the
+    discard as well. Their agent is ``ismcts:draw=uniform,show=drawn``, and ``exploration=0`` is their ablation.
+
+    Rewards are the points of this deal minus the opponent's.
+
+    Raises:
+        ValueError: a setting is not allowed; the message names it.
+    """
+
+    name = "ismcts"
+    powers = Powers(mixes="unknown")
+
+    iterations: int = 1000
+    """Iterations per decision, over all its trees."""
+    exploration: float = 2.0**0.5
+    """k of the selection formula, in points."""
+    draw: str = "likelihood"
+    """``likelihood``: hands are sampled by how often a sensible opponent would have kept them and laid what it laid;
+    or ``uniform``: all hidden cards that agree with what is known are equally likely."""
+    show: str = "mean"
+    """``drawn``: the show is counted with the hidden cards that were drawn. Once the discards are made it is settled,
+    and summed over sampled hands mostly noise. So with ``mean`` a search ends with the play and adds the mean value of
+    the show: before the discard the exact means of hand and crib, after it nothing."""
+    seed: int = 0
+    """Random seed; a choice depends only on it, the game's id and the decision's number."""
+    threads: int = 2
+    """How many decisions of a batch are searched in parallel."""
+
+    def __post_init__(self) -> None:
+        self._check("iterations", 1 <= self.iterations <= MOST_ITERATIONS, f"give 1 to {MOST_ITERATIONS}")
+        self._check("exploration", 0 <= self.exploration < np.inf, "give 0 or more")
+        self._check("draw", self.draw in ("uniform", "likelihood"), "choose one of uniform, likelihood")
+        self._check("show", self.show in ("mean", "drawn"), "choose one of mean, drawn")
+        self._check("threads", self.threads >= 1, "give at least 1")
+        self._seed = streams(self.seed, 1)[0]
+        weighs = self.draw == "likelihood"
+        self._settings = Settings(
+            iterations=self.iterations,
+            exploration=float(self.exploration),
+            trees=self._trees(),
+            mean_show=self.show == "mean",
+            likely=habits().keeping if weighs else np.zeros((0, N_FOURS)),
+            crib_shift=outlook().cribs if weighs else np.zeros((2, 13, 13)),
+        )
+
+    def _check(self, setting: str, allowed: bool, what: str) -> None:
+        if not allowed:
+            value = getattr(self, setting)
+            raise ValueError(f"agent {self.name!r}: {setting}={value} is not allowed, {what}")
+
+    def _trees(self) -> int:
+        return 0
+
+    def act(self, views: PlayerViews) -> np.ndarray:
+        """See :class:`crib_env.players.agent.Agent`."""
+        roots, cards = views.games.copy(), np.empty(len(views), np.int64)
+
+        def choose(part: slice) -> None:
+            work, about = new_work(min(self.iterations + 1, _MOST_NODES)), (views.game_ids[part], views.decisions[part])
+            choose_all(work, self._settings, roots[part], self._seed, *about, cards[part])
+
+        on_threads(self.threads, choose, [slice(first, first + _CHUNK) for first in range(0, len(roots), _CHUNK)])
+        return cards
+
+
+@dataclass(kw_only=True)
+class DeterminizedUCTAgent(ISMCTSAgent):
+    """Samples some worlds, searches each as if it were known, and adds up the visits of the moves.
+
+    Sharan and Pawar (2022), section "Related Work", after Kelly (2017): UCT (Kocsis and Szepesvári 2006). If a tree has
+    one world, a move is available whenever its parent is visited.
+    It plays each world differently, which is impossible at the table (strategy fusion, which ``ismcts`` avoids).
+    """
+
+    name = "uct-determinized"
+
+    determinizations: int = 20
+    """How many worlds; they share ``iterations``."""
+
+    def _trees(self) -> int:
+        allowed, most = 1 <= self.determinizations <= self.iterations, self.iterations
+        self._check("determinizations", allowed, f"give 1 to {most}, one iteration each")
+        return self.determinizations

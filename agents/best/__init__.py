@@ -1,1 +1,0 @@
-"""``best``: the strongest player that takes microseconds."""

@@ -1,1 +1,0 @@
-"""Inputs of networks, all derived from what the player sees."""

@@ -1,1 +1,0 @@
-"""``pipe:COMMAND``: a program in any language plays, by lines of JSON."""

@@ -1,1 +1,0 @@
-"""Agents whose policy is a sum of tables."""

@@ -1,1 +1,0 @@
-"""``ismcts`` and ``uct-determinized``: Monte Carlo tree search."""

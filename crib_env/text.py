@@ -1,0 +1,211 @@
+"""Cribbage in text: the rules, a decision as sentences and as JSON, and a player's answer read as cards.
+
+Sentences and JSON say what :class:`crib_env.Decision` holds, and so nothing that the player may not know.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from crib_env.cards import format_card, format_cards, parse_card, parse_cards
+from crib_env.files.json_text import parse_json
+from crib_env.players.one_at_a_time import Decision
+from crib_env.scoring import COUNT_LIMIT, card_value
+
+RULES = (
+    "Two players play to 121 points; whoever reaches it wins at once. "
+    "The deal alternates. Each player gets six cards and discards two to the crib, which the dealer scores. "
+    "The other player, pone, discards first and leads. A starter is cut; for a jack (heels) the dealer scores 2. "
+    "An ace counts 1, court cards 10, others their number; in runs an ace is low. "
+    "In the play they lay cards in turn, and the count of their values may not pass 31. A card that fits must be laid. "
+    "Whoever has none says go, and the other goes on as long as cards fit. When none fits, whoever laid last "
+    "scores 1 (go, or last card after the eighth), except at 31. The next count begins at 0; the other leads if "
+    "holding cards. Making the count fifteen or thirty-one scores 2. "
+    "A card of the rank just laid scores 2 for a pair, 6 for three of a kind, 12 for four of a kind. "
+    "If the last three or more cards of a count form a run, in any order, the last scores a point for each. "
+    "Then comes the show: pone's hand, dealer's hand, crib, each four cards and the starter. "
+    "Every set of cards adding up to 15 scores 2. Every pair scores 2. "
+    "Every longest run of three or more scores a point for each card. Four cards of one suit score 4, with the starter "
+    "of that suit 5; the crib scores a flush only with the starter. "
+    "A jack of the starter's suit, in hand or crib, scores 1. "
+    "Cards are written as rank (A 2 3 4 5 6 7 8 9 T J Q K) and suit (C D H S): 5H is the five of hearts."
+)
+"""The rules in less than 300 words, and how cards are written."""
+
+LONGEST = 1 << 16  # characters; in a longer text nobody looks for an answer
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
+_KEPT = 4  # cards of a hand, once both discards are made
+_SYMBOLS = str.maketrans("♣♦♥♠", "CDHS")
+# Among other words an ace has to be a capital: "as" and "ad" are words, too.
+_CARD = re.compile(r"(?<![^\W_])(?:(?:10|[2-9TJQKtjqk])[CDHScdhs]|A[CDHS])(?![^\W_])")
+# Takes linear time: no two attempts look at the same characters behind an "answer".
+_ANSWER = re.compile(r".*\banswer\b[^\w:]*:\W*(?=\w)", re.IGNORECASE | re.DOTALL)
+_FENCE = "```"
+
+
+def to_discard(view: Decision) -> int:
+    """How many cards the player has still to discard: 2, 1, or 0 in the play."""
+    return max(len(view.hand) - _KEPT, 0)
+
+
+def in_words(view: Decision) -> str:
+    """The position, and what is to be done, in plain sentences."""
+    own, other = view.scores
+    role = "the dealer, and the crib is yours" if view.is_dealer else "pone, and the crib is your opponent's"
+    said = [f"You are {role}. The score is {own} for you and {other} for your opponent."]
+    left = to_discard(view)
+    if not left:
+        said += [
+            "This deal is played without starter, discards and show."
+            if view.starter is None
+            else f"The starter is {format_card(view.starter)}. You discarded {format_cards(view.discards)}.",
+            _play_in_words(view),
+            f"Your opponent holds {_cards(view.opponent_cards)}{' and has said go' * view.said_go[1]}.",
+        ]
+    elif view.discards:
+        said.append(f"You have discarded {format_cards(view.discards)}.")
+    said.append(f"You hold {format_cards(_by_rank(view.hand))}.")
+    if left:
+        said.append(f"Discard {_cards(left)} to the crib.")
+    else:
+        said.append(f"Lay one card. You may lay {' or '.join(map(format_card, _by_rank(view.legal)))}.")
+    return "\n".join(said)
+
+
+def _play_in_words(view: Decision) -> str:
+    if not view.history:
+        return "Nothing is laid yet; the count is 0."
+    said, count = "", 0
+    for by, card in view.history:
+        value = 0 if card is None else card_value(card % 13)
+        is_new = count + value > COUNT_LIMIT  # nobody could lay it on the old count
+        count = value if is_new else count + value
+        said += "; new count: " if is_new else ", " if said else ""
+        said += f"{('you', 'opponent')[by]} {'go' if card is None else f'{format_card(card)} ({count})'}"
+    return f"Laid so far, with the count after each card: {said}. The count is {view.count}."
+
+
+def _cards(n: int) -> str:
+    return f"{_NUMBERS[n]} card{'s' * (n != 1)}"
+
+
+def _by_rank(cards: Sequence[int]) -> list[int]:
+    return sorted(cards, key=lambda card: (card % 13, card))
+
+
+def as_json(view: Decision) -> dict[str, Any]:
+    """The fields of :class:`crib_env.Decision` as JSON has them, with cards as text, and which decision it is: ``ask``
+    is ``"discard"`` or ``"lay"``. ``docs/agents/programs.md`` describes them."""
+    is_discard = to_discard(view) > 0
+
+    def texts(cards: Sequence[int]) -> list[str]:
+        return [format_card(card) for card in cards]
+
+    return {
+        "ask": "discard" if is_discard else "lay",
+        "game_id": view.game_id,
+        "decision": view.decision,
+        "scores": view.scores,
+        "is_dealer": view.is_dealer,
+        "hand": texts(view.hand),
+        "legal": texts(_choices(view)),
+        "discards": texts(view.discards),
+        "kept": texts(view.kept),
+        "starter": None if view.starter is None else format_card(view.starter),
+        "history": [(by, None if card is None else format_card(card)) for by, card in view.history],
+        "pile": texts(view.pile),
+        "count": view.count,
+        "said_go": view.said_go,
+        "opponent_cards": view.opponent_cards,
+    }
+
+
+def _choices(view: Decision) -> tuple[int, ...]:
+    return view.hand if to_discard(view) else view.legal
+
+
+def _wanted(view: Decision) -> int:
+    return to_discard(view) or 1
+
+
+def how_to_answer(view: Decision, in_json: bool = False) -> str:
+    """The sentence that asks for an answer which :func:`read_answer` reads."""
+    how = 'Answer in JSON, {"answer": "…"}, with' if in_json else 'End with a line that holds "Answer:" and'
+    return f"{how} the {_cards(_wanted(view))} alone."
+
+
+def answers(view: Decision) -> list[str]:
+    """All that may be answered."""
+    return [format_cards(chosen) for chosen in itertools.combinations(_choices(view), _wanted(view))]
+
+
+def read_answer(text: str, view: Decision) -> tuple[int, ...]:
+    """The cards that a text names: two for a discard, one where one is left to discard or to lay.
+
+    Cards alone are read (``"5H 5C"``, ``"5♥ 5♣"``), or among words (``"discard 5H and 5C"``). What follows the last
+    ``Answer:`` counts alone. A JSON object is read as a tool call: its ``arguments``, or itself, name the cards.
+
+    Raises:
+        ValueError: it does not name as many different cards as are wanted, or one that may not be chosen; the message
+            says what to answer.
+    """
+    please = f"name exactly {_cards(_wanted(view))} of {format_cards(_choices(view))}"
+    if len(text) > LONGEST:
+        raise ValueError(f"that answer is longer than {LONGEST:,} characters: {please}")
+    if found := _ANSWER.match(text):
+        text = text[found.end() :].splitlines()[0]
+    try:
+        cards = _cards_in(text.translate(_SYMBOLS))
+    except ValueError as error:
+        raise ValueError(f"{error}: {please}") from None
+    if len(cards) != _wanted(view):
+        named = f"you named {format_cards(cards)}" if cards else "you named no card"
+        raise ValueError(f"{named}: {please}")
+    for card in cards:
+        check_choice(card, view.hand, _choices(view))
+    return tuple(cards)
+
+
+def check_choice(card: int, hand: Collection[int], legal: Collection[int]) -> None:
+    """Checks that a card may be chosen.
+
+    Args:
+        hand: cards held, in the order in which an error names them.
+        legal: those that may be chosen.
+
+    Raises:
+        ValueError: it may not; the message says why, and which may.
+    """
+    if card not in legal:
+        name = format_card(card)
+        held = f"{name} would take the count over 31" if card in hand else f"you do not hold {name}"
+        raise ValueError(f"{held}: choose one of {format_cards(one for one in hand if one in legal)}")
+
+
+def _cards_in(text: str) -> list[int]:
+    """The different cards that a text names, in its order."""
+    fenced = text.split(_FENCE, 2)
+    inner = (fenced[1].removeprefix("json") if len(fenced) > 2 else text).strip()
+    if inner.startswith("{"):
+        return parse_cards(_named(parse_json(inner)))
+    try:
+        return parse_cards(text.strip(" .*`\n"))
+    except ValueError:  # words among the cards
+        return list(dict.fromkeys(map(parse_card, dict.fromkeys(_CARD.findall(text)))))
+
+
+def _named(call: Any) -> Sequence[str]:
+    """The cards of a tool call, ``{"name": "discard", "arguments": {"a": "5H", "b": "5C"}}``, or of its arguments."""
+    arguments = call.get("arguments", call)
+    if isinstance(arguments, str):  # as OpenAI's protocol has them
+        arguments = parse_json(arguments)
+    return [text for value in arguments.values() for text in _texts_in(value)] if isinstance(arguments, dict) else []
+
+
+def _texts_in(value: Any) -> Iterable[str]:
+    if isinstance(value, str):
+        return [value]
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []

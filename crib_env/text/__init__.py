@@ -1,1 +1,0 @@
-"""Cribbage in text: the rules and a position in words, and an answer read back as cards."""
