@@ -10,6 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import crib_env
+from crib_env.agents import make_agent
+from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.networks.policy import MMDAgent
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, EPISODES
 from crib_env.gpu.games import TensorGames
@@ -113,9 +116,14 @@ def test_what_a_device_does_not_have_is_refused_by_name(options, offender):
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU is here")
-def test_without_a_gpu_one_error_says_what_is_missing():
+def test_without_a_gpu_one_error_says_what_is_missing(tmp_path):
     with pytest.raises(OptionError, match=r"numba-cuda|sees no GPU"):
         TensorVectorEnv(2, "cuda")
+    weights = tmp_path / "w.safetensors"
+    MMDAgent(DDQNAgent.new("one", "209", "ranks", (4,))).save(weights)
+    assert make_agent(f"mmd:path={weights},device=cpu").networks.device.type == "cpu"
+    with pytest.raises(ValueError, match="torch sees no GPU"):
+        make_agent(f"mmd:path={weights},device=cuda")
 
 
 @pytest.mark.parametrize(

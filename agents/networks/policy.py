@@ -51,18 +51,27 @@ class PolicyAgent:
                 make_sparse(network.body)
 
     @classmethod
-    def load(cls: type[P], path: str | Path, plays: Plays | None = None, seed: int = 0) -> P:
-        """An agent from a weights file.
+    def load(
+        cls: type[P],
+        path: str | Path,
+        plays: Plays | None = None,
+        seed: int = 0,
+        device: Literal["cpu", "cuda"] = "cpu",
+    ) -> P:
+        """An agent from a weights file; ``device`` is where its networks compute.
 
         Raises:
-            ValueError: the file is missing, damaged or holds other weights; the message names it.
+            ValueError: the file is missing, damaged or holds other weights, or there is no GPU; the message says which.
         """
+        if device == "cuda" and not torch.cuda.is_available():
+            raise ValueError("device='cuda' is not allowed: torch sees no GPU here")
         with reading_weights(path, cls.learner) as file:
             about = dict(file.about)
             temperature = float(about.pop("temperature", 1.0))
             if not 0 < temperature < np.inf:
                 raise ValueError(f"temperature {temperature}")
             networks = DDQNAgent.read(file, about)
+        networks.module.to(device)
         return cls(networks, plays, seed, temperature)
 
     def save(self, path: Path) -> None:
