@@ -160,6 +160,7 @@ def test_too_little_memory_is_one_line(capsys):
 # --- checkpoints ----------------------------------------------------------------------------------------------------
 
 ABOUT = {"rounds": 1, "episodes": 10, "seconds": 1.0, "processor_seconds": 1.0, "simulation_seconds": 0.5}
+NOT_OF_THIS_RUN = r"the last checkpoint of .* is not one of this run"
 
 
 def folder_with(tmp_path, tensors, about=ABOUT):
@@ -170,39 +171,21 @@ def folder_with(tmp_path, tensors, about=ABOUT):
 
 def td_learner():
     torch.manual_seed(0)
-    agent = td.TDAgent.new("features", (4,))
-    return Returns(agent, "float32", 1.0)
+    return Returns(td.TDAgent.new("features", (4,)), "float32", 1.0)
 
 
-@pytest.mark.parametrize(
-    "about",
-    [
-        {},
-        {**ABOUT, "rounds": "one"},
-        {**ABOUT, "episodes": -1},
-        {**ABOUT, "seconds": math.nan},
-        {**ABOUT, "seconds": 0},
-        {"learner": "td"},
-    ],
-)
+BAD_POSITIONS = [{}, {"learner": "td"}, {**ABOUT, "settings": []}]
+BAD_POSITIONS += [
+    ABOUT | change for change in ({"rounds": "one"}, {"episodes": -1}, {"seconds": math.nan}, {"seconds": 0})
+]
+
+
+@pytest.mark.parametrize("about", BAD_POSITIONS)
 def test_a_checkpoint_with_an_impossible_position_is_refused(about, tmp_path):
     learner = td_learner()
     folder = folder_with(tmp_path, learner.state_dict(), about)
-    with pytest.raises(ValueError, match=r"the last checkpoint of .* is not one of this run"):
+    with pytest.raises(ValueError, match=NOT_OF_THIS_RUN):
         Position.restored(folder, learner.load_state_dict, TD)
-
-
-def test_another_learners_checkpoint_is_refused(tmp_path):
-    tournament = Tournament(SMALL, tmp_path)
-    learner = td_learner()
-    for tensors, load in (
-        (tournament.state_dict(), learner.load_state_dict),
-        (learner.state_dict(), tournament.load_state_dict),
-    ):
-        with pytest.raises(ValueError, match=r"the last checkpoint of .* is not one of this run"):
-            Position.restored(folder_with(tmp_path, tensors), load, TD)
-    folder = folder_with(tmp_path, learner.state_dict())
-    assert Position.restored(folder, learner.load_state_dict, TD) == Position(**ABOUT)
 
 
 @pytest.mark.parametrize(("name", "value"), [("seed", 4), ("learning_rate", 1e-5), ("final_games", 8), ("hidden", [8])])
@@ -216,31 +199,31 @@ def test_a_checkpoint_of_other_settings_is_refused(tmp_path, name, value):
         run(td, load_settings(td, found, folder.path), again)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"weights": torch.zeros(1, 3, 3, 2, 8)},
-        {"weights": torch.zeros(1, 121, 121, 2, 8, dtype=torch.float64)},
-        {"weights": torch.full((1, 121, 121, 2, 8), math.nan)},
-        {"weights": torch.full((1, 121, 121, 2, 8), -1.0)},
-        {"expected": torch.zeros(7)},
-        {"order": torch.tensor([5])},
-        {"order": torch.tensor([0.0])},
-    ],
-)
-def test_a_checkpoint_of_weights_that_do_not_fit_is_refused(changes, tmp_path):
-    tournament = Tournament(SMALL, tmp_path)
-    folder = folder_with(tmp_path, tournament.state_dict() | changes)
-    with pytest.raises(ValueError, match=r"the last checkpoint of .* is not one of this run"):
-        Position.restored(folder, tournament.load_state_dict, SMALL)
-
-
-def test_a_state_of_the_optimizer_has_the_shape_of_its_parameter(tmp_path):
-    learner = td_learner()
-    for key, value in (("adam.play.0.exp_avg", torch.zeros(3)), ("adam.play.99.step", torch.tensor(1.0))):
-        folder = folder_with(tmp_path, learner.state_dict() | {key: value})
-        with pytest.raises(ValueError, match=r"is not one of this run \(.*(shape|parameter)"):
-            Position.restored(folder, learner.load_state_dict, TD)
+def test_another_learners_checkpoint_and_tensors_that_do_not_fit_are_refused(tmp_path):
+    tournament, learner = Tournament(SMALL, tmp_path), td_learner()
+    weights = (1, 121, 121, 2, 8)
+    for who, tensors in (
+        (learner, tournament.state_dict()),
+        (tournament, learner.state_dict()),
+        (learner, learner.state_dict() | {"adam.play.0.exp_avg": torch.zeros(3)}),
+        (learner, learner.state_dict() | {"adam.play.99.step": torch.tensor(1.0)}),
+        *(
+            (tournament, tournament.state_dict() | changes)
+            for changes in (
+                {"weights": torch.zeros(1, 3, 3, 2, 8)},
+                {"weights": torch.zeros(weights, dtype=torch.float64)},
+                {"weights": torch.full(weights, math.nan)},
+                {"weights": torch.full(weights, -1.0)},
+                {"expected": torch.zeros(7)},
+                {"order": torch.tensor([5])},
+                {"order": torch.tensor([0.0])},
+            )
+        ),
+    ):
+        with pytest.raises(ValueError, match=NOT_OF_THIS_RUN):
+            Position.restored(folder_with(tmp_path, tensors), who.load_state_dict, TD if who is learner else SMALL)
+    folder = folder_with(tmp_path, learner.state_dict())
+    assert Position.restored(folder, learner.load_state_dict, TD) == Position(**ABOUT)
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------

@@ -177,24 +177,16 @@ class BrokenConsole:
         raise BrokenPipeError
 
 
-REPORTS = {
-    "match": (match, lambda path, monkeypatch: play(None, path, games=20)),
-}
-
-
-@pytest.mark.parametrize("command", REPORTS)
-def test_results_are_written_before_they_are_printed(tmp_path, monkeypatch, command):
-    module, run = REPORTS[command]
-    monkeypatch.setattr(module, "console", BrokenConsole())
+def test_results_are_written_before_they_are_printed(tmp_path, monkeypatch):
+    monkeypatch.setattr(match, "console", BrokenConsole())
     with pytest.raises(BrokenPipeError):
-        run(tmp_path / "result", monkeypatch)
+        play(None, tmp_path / "result", games=20)
     assert (tmp_path / "result").stat().st_size > 0
 
 
 @pytest.mark.usefixtures("compiled")
-@pytest.mark.parametrize("command", REPORTS)
-def test_results_that_cannot_be_written_are_printed(tmp_path, monkeypatch, command, capsys):
+def test_results_that_cannot_be_written_are_printed(tmp_path, capsys):
     with full_disk(100), refused("result", error=OSError):
-        REPORTS[command][1](tmp_path / "result", monkeypatch)
+        play(None, tmp_path / "result", games=20)
     assert len(capsys.readouterr().out.splitlines()) > 10
     assert not list(Path(tmp_path).iterdir())

@@ -110,11 +110,6 @@ def test_a_network_without_torch_is_one_clear_error(installed, tmp_path):
     assert made.startswith(f"opponent='best' is not allowed: {asked}")
 
 
-def test_an_example_runs_alone_in_an_empty_folder(installed, tmp_path):
-    code = f"import runpy; runpy.run_path({str(ROOT / 'examples' / 'random_gymnasium.py')!r}, run_name='__main__')"
-    assert re.search(r"against greedy: \d+\.\d\d% of [\d,]+ games", python(code, tmp_path, installed))
-
-
 def test_the_console_command_plays_a_player_of_this_folder(installed, tmp_path):
     for name in ("own_agent", "pipe_bot"):
         shutil.copy(ROOT / "examples" / f"{name}.py", tmp_path)

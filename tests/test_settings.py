@@ -1,8 +1,7 @@
 """Settings of all learners: every number has a range, and a value outside it is refused before training begins."""
 
 import math
-from dataclasses import fields, replace
-from typing import get_origin, get_type_hints
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +13,7 @@ from crib_env.train.mmd_tables import learner as mmd_tables
 from crib_env.train.ppo import learner as ppo
 from crib_env.train.strategy_weights import learner as strategy_weights
 from crib_env.values import Range
-from tests.helpers.command_lines import notes_in
+from tests.helpers.command_lines import bad_numbers, numbers_of
 from tests.helpers.learner_runs import class_of, name_of
 from tests.helpers.refusals import refused
 
@@ -27,34 +26,15 @@ def default_of(learner):
     return presets_of(class_of(learner))["default"]
 
 
-def numbers_of(learner):
-    """Name, whether it is one of several, and range of each setting that is a number."""
-    kind = type(default_of(learner))
-    kinds = get_type_hints(kind, include_extras=True)
-    for field in fields(kind):
-        for _, notes in notes_in(kinds[field.name]):
-            yield field.name, get_origin(kinds[field.name]) is tuple, notes
-
-
 @pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)
 def test_every_number_has_a_range_and_is_refused_outside_of_it(learner):
     settings = default_of(learner)
     checked = 0
-    for name, is_several, notes in numbers_of(learner):
-        (allowed,) = (note for note in notes if isinstance(note, Range))
-        low = allowed.least if allowed.above else allowed.least - 1
-        for number in (
-            low,
-            -(10**9),
-            math.nan,
-            math.inf,
-            "3",
-            True,
-            *([allowed.most + 1] if allowed.most < 1e18 else []),
-        ):
-            value = (number,) if is_several else number
-            with refused(f"{name}="):
-                replace(settings, **{name: value})
+    for number in numbers_of(type(settings)):
+        for bad in (*bad_numbers(number), -(10**9), math.nan, math.inf, "3", True):
+            value = (bad,) if isinstance(getattr(settings, number.option), tuple) else bad
+            with refused(f"{number.option}="):
+                replace(settings, **{number.option: value})
             checked += 1
     assert checked > 50
 
