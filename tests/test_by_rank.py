@@ -69,9 +69,9 @@ def points_of(ranks):
 
 def test_gains_of_discards_are_the_exact_values():
     decisions = played(10)
+    found, masks = seen_of(decisions).gains, mask_of(decisions)
     for row in np.flatnonzero(decisions.is_discard):
-        gains = seen_of(decisions).gains[row]
-        np.testing.assert_allclose(gains, gains_of_discards(decisions.inputs[row], mask_of(decisions)[row]), atol=1e-4)
+        np.testing.assert_allclose(found[row], gains_of_discards(decisions.inputs[row], masks[row]), atol=1e-4)
 
 
 @pytest.mark.parametrize("episode", ["deal", "pegging"])

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -125,18 +126,25 @@ def read_names(*trees):
     return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
+@cache
+def tree_of(file):
+    """Its syntax, and the names in each of its assignments."""
+    tree = ast.parse(file.read_text())
+    return tree, [read_names(node) for node in tree.body if isinstance(node, (ast.Assign, ast.AnnAssign))]
+
+
+@cache
 def meaning(file, names):
     """The files with what these names of a file mean: of constants, all from which they are made."""
-    tree = ast.parse(file.read_text())
-    assigned = [node for node in tree.body if isinstance(node, (ast.Assign, ast.AnnAssign))]
-    while more := read_names(*(node for node in assigned if read_names(node) & names)) - names:
+    tree, assigned = tree_of(file)
+    while more := set().union(*(found for found in assigned if found & names)) - names:
         names = names | more
     files = {file}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "crib_env":
             imported = {alias.name for alias in node.names if (alias.asname or alias.name) in names}
             if imported:
-                files |= meaning(file_of(node.module), imported)
+                files |= meaning(file_of(node.module), frozenset(imported))
     return files
 
 
@@ -146,10 +154,10 @@ def test_the_hash_is_of_all_files_whose_constants_kernels_use():
     ]
     used = set()
     for file in files:
-        functions = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.FunctionDef)]
+        functions = [node for node in ast.walk(tree_of(file)[0]) if isinstance(node, ast.FunctionDef)]
         kernels = [function for function in functions if "kernel" in read_names(*function.decorator_list)]
         if kernels:
-            used |= meaning(file, read_names(*kernels))
+            used |= meaning(file, frozenset(read_names(*kernels)))
     assert len(used) > 50
     assert [str(file) for file in sorted(used) if "kernel" not in file.read_text()] == []
 

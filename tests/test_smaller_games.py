@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import tracemalloc
 import zipfile
+from functools import cache
 from itertools import combinations_with_replacement, product
 from math import comb
 
@@ -97,6 +98,7 @@ def lay_out(ranks):
     return net
 
 
+@cache
 def play_out(pone, dealer, lead, reply):
     """The same of a deal after a lead and a reply; whoever cannot lay says go, and the last card earns a point."""
     rest, answer = [rank for k, rank in enumerate(pone) if k != lead], [r for k, r in enumerate(dealer) if k != reply]
