@@ -14,7 +14,7 @@ from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.commands.exploitability import exploitability as command
 from crib_env.evaluate.skill.exploitability.asking import Suits
 from crib_env.evaluate.skill.exploitability.discards import ask_for_discards, discard_policy, held_hands
-from crib_env.evaluate.skill.exploitability.responses import Responder, Roots, start_plays
+from crib_env.evaluate.skill.exploitability.real_deals import Responder, Roots, start_plays
 from crib_env.evaluate.skill.exploitability.whole_deals import deal_policy, discard_chances
 from crib_env.evaluate.statistics import mean_interval
 from crib_env.exact.deal_classes import N_DEALS, class_of, class_sizes, representatives
@@ -419,7 +419,7 @@ def test_responders_earn_what_best_responses_in_the_engine_do(whole_game, kinds,
         responder = Responder(agent, Suits.UNSEEN)
         roots = Roots(start_plays(masks, starter), role, np.zeros(len(nonzero), np.int64))
         weights = held.weights[nonzero] / held.weights.sum()
-        exact = float(weights @ responder.respond(roots, weights[None]).best[0])
+        exact = float(weights @ responder.respond(roots, weights[None])[0][0])
         hands = np.zeros((1, len(FOURS)))
         kind, hand = number_of_six(six[None] % 13)[0], int(hand_number(six[:4] % 13))
         groups = np.zeros(len(chances), np.int8)
