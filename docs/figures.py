@@ -20,7 +20,6 @@ from crib_env import parse_cards
 from crib_env.agents.equilibrium import load_blueprint
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE
-from crib_env.evaluate.commands.league import draw_matrix
 from crib_env.evaluate.figures import AMOUNT, BLUE, GOOD_AND_BAD, GREY, RED, new_figure
 from crib_env.evaluate.makers.calibration import BANDS, DISCARDS, Calibration, losses
 from crib_env.evaluate.makers.rules_of_thumb import discards_found, pairs_discarded
@@ -86,7 +85,20 @@ def league(data: Path) -> Figure:
         i, j = places[one], places[other]
         rates[i, j], rates[j, i] = rate, 1 - rate
         widths[i, j] = widths[j, i] = width
-    return draw_matrix(list(places), rates, widths, content["games"])
+    n = len(places)
+    figure = new_figure(2.2 + 0.75 * n, 1.6 + 0.6 * n)
+    axes = figure.subplots()
+    for (y, x), rate in np.ndenumerate(rates):
+        if not np.isnan(rate):
+            colour = "white" if abs(rate - 0.5) > 0.18 else "black"
+            text = f"{100 * rate:.1f}\n± {100 * widths[y, x]:.1f}"
+            axes.text(x, y, text, ha="center", va="center", size=7, color=colour)
+    image = axes.imshow(100 * rates, cmap=GOOD_AND_BAD, vmin=25, vmax=75)
+    axes.set_xticks(range(n), list(places), rotation=45, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(n), list(places))
+    axes.set(xlabel="against", title=f"games won, %, of {content['games']:,}")
+    figure.colorbar(image, ax=axes, extend="both")
+    return figure
 
 
 def learners(data: Path) -> Figure:

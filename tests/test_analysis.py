@@ -13,9 +13,8 @@ from crib_env.evaluate.commands.analyse import analyse_games, players_table
 from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
-from crib_env.evaluate.skill.analysis.decisions import RecordedGames, analyse
+from crib_env.evaluate.skill.analysis.decisions import BLUNDERS, RecordedGames, analyse, summarise_players
 from crib_env.evaluate.skill.analysis.judges import ExpertJudge, Worth, play_judge
-from crib_env.evaluate.skill.analysis.summary import BLUNDERS, summarise_players
 from crib_env.tables.outlook import discard_points
 from tests.helpers.refusals import refused
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crib_env.evaluate.__main__ import COMMANDS, main
+from crib_env.evaluate.__main__ import COMMANDS, load, main
 from crib_env.evaluate.skill.suite.suite import TASKS
 from tests.helpers.command_lines import NEEDED, answer, bad_numbers, numbers_of
 
@@ -25,7 +25,7 @@ def test_every_command_is_walked():
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_number_out_of_its_range_is_refused_before_any_work(name, monkeypatch, tmp_path):
-    for number in numbers_of(COMMANDS[name].load()):
+    for number in numbers_of(load(name)):
         for value in bad_numbers(number):
             shown = refused([*name.split(), *NEEDED[name], *number.given(value)], monkeypatch, tmp_path)
             assert shown.startswith(f"error: {number.option}=")

@@ -20,8 +20,7 @@ from crib_env.evaluate.makers.calibration import (
     games_from,
     play_discards,
 )
-from crib_env.evaluate.skill.luck.table import WINS
-from crib_env.evaluate.skill.luck.variates import LuckMeter
+from crib_env.evaluate.skill.luck.variates import WINS, LuckMeter
 from crib_env.evaluate.skill.positions import before_discards
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams

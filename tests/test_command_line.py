@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from crib_env.agents.registry import NAMES as AGENTS
-from crib_env.evaluate.__main__ import COMMANDS, names, names_under
+from crib_env.evaluate.__main__ import COMMANDS, OF_AGENTS, about, names, names_under
 from crib_env.evaluate.__main__ import main as evaluate
 from crib_env.evaluate.command_line import choose
 from crib_env.train import td
@@ -110,11 +110,11 @@ def test_help_of_a_command_of_evaluate(name, monkeypatch, capsys):
     shown, status = shown_by(capsys, evaluate)
     assert status == 0
     words = " ".join(shown.split())
-    assert words.startswith(COMMANDS[name].about)
+    assert words.startswith(about(name))
     assert all(f"{name} {second}: {about}" in words for second, about in names_under(name).items())
     assert "None" not in shown
     assert "STR" not in shown  # what is meant has a name
-    if COMMANDS[name].takes_agents:
+    if name.partition(" ")[0] in OF_AGENTS:
         assert f"Agents: {', '.join(AGENTS)}." in words
 
 
@@ -122,7 +122,7 @@ def test_help_of_a_command_of_evaluate(name, monkeypatch, capsys):
     ("arguments", "says", "status"),
     [
         (["--help"], "usage: crib-env COMMAND", 0),
-        (["match", "--help"], COMMANDS["match"].about, 0),
+        (["match", "--help"], about("match"), 0),
         (["train", "td", "--help"], LEARNERS["td"].about, 0),
         (["trian"], "error: there is no command 'trian': did you mean train?", 2),
         (["train"], "usage: crib-env train", 2),

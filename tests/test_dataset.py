@@ -11,8 +11,8 @@ from crib_env.batch import GameBatch
 from crib_env.evaluate.commands.dataset import dataset
 from crib_env.evaluate.matches import dataset as dataset_module
 from crib_env.evaluate.matches.dataset import (
+    ROW,
     Dataset,
-    Rows,
     action_masks,
     observations,
     play_rows,
@@ -33,9 +33,8 @@ def players():
 
 
 def assert_equal(one, other):
-    for name in Rows._fields:
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
-        assert getattr(one, name).dtype == getattr(other, name).dtype, name
+    np.testing.assert_array_equal(one, other)
+    assert one.dtype == other.dtype == ROW
 
 
 def test_rows_read_back_equal(tmp_path):
@@ -66,7 +65,7 @@ def test_rows_are_the_games():
         lead = (scores[0] - scores[1]) * (1 if (5 + k) % 2 == 0 else -1)
         winner = 0 if lead > 0 else 1
         assert (rows.won[first:at] == (rows.player[first:at] == winner)).all()
-    assert at == len(rows.game)
+    assert at == len(rows)
 
 
 def test_rewards_are_the_changes_of_the_lead():
@@ -94,9 +93,9 @@ def test_same_files_for_any_number_of_threads_and_after_a_stop(tmp_path, monkeyp
     plan.begin(tmp_path / "two")
     assert plan.write(tmp_path / "two", 1, told.append) == manifests[0]
     rows = list(read_dataset(tmp_path / "two"))
-    assert sum(len(part.game) for part in rows) == manifests[0].decisions
+    assert sum(map(len, rows)) == manifests[0].decisions
     whole = play_rows(players(), 2, 0, 10)
-    assert_equal(Rows(*(np.concatenate(parts) for parts in zip(*rows))), whole)
+    assert_equal(np.concatenate(rows), whole)
     assert sum(manifests[0].wins) == 10
 
 

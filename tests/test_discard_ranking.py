@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crib_env import analyse_discard, parse_cards
-from crib_env.evaluate.commands.discard import choices_of, discard
+from crib_env.evaluate.commands.analyse import choices_of, discard
 
 SIX = "5H 5C JD QS 2H 3D"
 

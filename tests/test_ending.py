@@ -16,7 +16,7 @@ from crib_env.evaluate.commands.analyse import analyse_games
 from crib_env.evaluate.commands.match import MatchArguments, match
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import printable, reported_errors
-from crib_env.evaluate.matches import blocks
+from crib_env.evaluate.matches import mirrored
 from crib_env.evaluate.matches.game_records import read_records
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
@@ -85,7 +85,7 @@ class Signalling:
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_match_that_is_stopped_keeps_the_games_before(tmp_path, monkeypatch, capsys, number):
-    monkeypatch.setattr(blocks, "_MOST", 8)
+    monkeypatch.setattr(mirrored, "_MOST", 8)
     monkeypatch.setattr(match_command, "make_agent", lambda name: Signalling(number))
     record, result = tmp_path / "games.jsonl", tmp_path / "match.json"
     with pytest.raises(SystemExit) as ended, reported_errors():

@@ -18,8 +18,8 @@ from crib_env.evaluate.commands.league import league
 from crib_env.evaluate.commands.match import MatchArguments, match
 from crib_env.evaluate.commands.suite import suite
 from crib_env.evaluate.executors import check_executor, connected
-from crib_env.evaluate.matches import blocks
 from crib_env.evaluate.matches import league as league_module
+from crib_env.evaluate.matches import mirrored
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
@@ -50,7 +50,7 @@ def local(request, tmp_path_factory):
 
 @pytest.fixture
 def cluster(local, monkeypatch):
-    monkeypatch.setattr(blocks, "_MOST", GAMES // 12)
+    monkeypatch.setattr(mirrored, "_MOST", GAMES // 12)
     return local[1]
 
 

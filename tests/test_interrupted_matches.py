@@ -11,10 +11,9 @@ import pytest
 from crib_env.agents import make_agent
 from crib_env.evaluate.commands import match as match_command
 from crib_env.evaluate.commands.match import MatchArguments, match
-from crib_env.evaluate.matches import blocks
-from crib_env.evaluate.matches.blocks import Pace, cut
+from crib_env.evaluate.matches import mirrored
 from crib_env.evaluate.matches.match import play_games
-from crib_env.evaluate.matches.mirrored import Games, Shard
+from crib_env.evaluate.matches.mirrored import Games, Pace, Shard
 from tests.helpers.refusals import refused
 
 NAMES = "halscrib", "random:seed=1"
@@ -36,7 +35,7 @@ def sizes(pace, seconds_a_pair, left):
 
 def test_quick_players_get_the_same_blocks_at_any_speed():
     assert list(sizes(Pace(), 1e-6, 1_200)) == list(sizes(Pace(), 1e-2, 1_200)) == [1, 8, 64, 512, 512, 103]
-    assert [len(part.deals) for part in cut(Shard.of(3, 0, 100))] == [1, 8, 64, 27]
+    assert [len(part.deals) for part in Pace().blocks(Shard.of(3, 0, 100))] == [1, 8, 64, 27]
 
 
 @pytest.mark.parametrize(("seconds_a_pair", "then"), [(0.1, [8, 64, 100, 100]), (2.0, [5] * 4), (60.0, [1] * 4)])
@@ -46,7 +45,7 @@ def test_a_block_of_slow_players_takes_ten_seconds_or_is_one_pair(seconds_a_pair
 
 def test_blocks_are_the_same_on_any_number_of_threads(monkeypatch):
     """So a network, which may round otherwise in another batch, decides alike."""
-    monkeypatch.setattr(blocks, "_MOST", 16)
+    monkeypatch.setattr(mirrored, "_MOST", 16)
     agents = make_agent("greedy"), make_agent("random")
     found = [[len(part.scores) for part in play_games(*agents, 100, 1, threads=threads)] for threads in (1, 3)]
     assert found == [[2, 16, 32, 32, 18]] * 2
@@ -116,7 +115,7 @@ def test_a_match_that_is_stopped_keeps_its_finished_pairs_and_goes_on(stopped, w
     assert result["games"] in (2, 18)  # where writing is slow, a kill finds the result of an earlier block
     assert whole[0].startswith(record)
     capsys.readouterr()
-    match(asked(stopped, resume=True))
+    match(asked(stopped))
     assert written(stopped) == whole
     shown = capsys.readouterr().out
     assert "60 mirrored games" in shown
@@ -129,29 +128,29 @@ def test_it_says_how_many_games_are_kept_and_how_to_go_on(stopped, capsys, monke
     monkeypatch.setattr(match_command, "make_agent", lambda name: Stops(name, interrupt))
     capsys.readouterr()
     with pytest.raises(KeyboardInterrupt):
-        match(asked(stopped, resume=True))
+        match(asked(stopped))
     said = " ".join(capsys.readouterr().out.split())
     assert "stopped; 18 games are kept in" in said
-    assert "the same command with --resume goes on" in said
+    assert "the same command goes on" in said
 
 
 @pytest.mark.parametrize("cut_off", [1, 300, 3_000])
 def test_half_a_line_and_a_game_without_its_pair_are_played_again(cut_off, whole, tmp_path):
     (tmp_path / "games.jsonl").write_bytes(whole[0][:-cut_off])
-    match(asked(tmp_path, resume=True))
+    match(asked(tmp_path))
     assert written(tmp_path) == whole
 
 
 def test_a_whole_match_is_reported_again(whole, tmp_path, capsys):
     (tmp_path / "games.jsonl").write_bytes(whole[0])
-    match(asked(tmp_path, resume=True))
+    match(asked(tmp_path))
     assert written(tmp_path) == whole
     assert "µs a decision" not in capsys.readouterr().out
 
 
-def test_with_resume_a_match_may_begin_and_become_longer(whole, tmp_path):
-    match(asked(tmp_path, games=4, resume=True))
-    match(asked(tmp_path, resume=True))
+def test_a_match_may_become_longer(whole, tmp_path):
+    match(asked(tmp_path, games=4))
+    match(asked(tmp_path))
     assert written(tmp_path) == whole
 
 
@@ -160,7 +159,7 @@ def test_a_rule_stops_a_resumed_match_where_it_stops_a_whole_one(tmp_path):
         (tmp_path / name).mkdir()
         if resumed:
             match(asked(tmp_path / name, games=30))
-        match(asked(tmp_path / name, games=1_000, sprt=(-100.0, 0.0), resume=resumed))
+        match(asked(tmp_path / name, games=1_000, sprt=(-100.0, 0.0)))
     alone, again = (written(tmp_path / name) for name in ("alone", "resumed"))
     assert alone == again
     assert alone[1]["sprt"]["accepted"] == 0.0
@@ -168,7 +167,7 @@ def test_a_rule_stops_a_resumed_match_where_it_stops_a_whole_one(tmp_path):
 
 
 def test_an_error_in_one_thread_keeps_the_blocks_before(monkeypatch):
-    monkeypatch.setattr(blocks, "_MOST", 8)
+    monkeypatch.setattr(mirrored, "_MOST", 8)
     parts, playing = [], play_games(Stops("greedy", fail), make_agent("random"), 100, 1, threads=3)
     with pytest.raises(ZeroDivisionError):
         parts.extend(len(part.scores) for part in playing)
@@ -209,21 +208,13 @@ def test_games_of_another_match_are_refused_and_stay(change, more, says, whole, 
     file = tmp_path / "games.jsonl"
     file.write_bytes(before := change(whole[0]))
     with refused("games.jsonl", says):
-        match(asked(tmp_path, resume=True, **more))
+        match(asked(tmp_path, **more))
     assert file.read_bytes() == before
-
-
-def test_games_that_are_there_are_not_replaced(tmp_path):
-    (tmp_path / "games.jsonl").write_text("of hours\n")
-    with refused("games.jsonl", "--resume"):
-        match(asked(tmp_path))
-    assert (tmp_path / "games.jsonl").read_text() == "of hours\n"
 
 
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({"resume": True}, "--resume needs --record FILE"),
         ({"until": 1.0, "sprt": (0.0, 5.0)}, "--until and --sprt each say when to stop"),
         ({"sprt": (5.0, 0.0)}, "sprt=5 0 is not allowed: give the smaller difference"),
         ({"games": 3}, "games=3 is not allowed"),

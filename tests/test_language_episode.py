@@ -9,8 +9,7 @@ from crib_env import GameBatch, streams
 from crib_env.agents import make_agent
 from crib_env.cards import format_cards
 from crib_env.engine import DISCARD
-from crib_env.evaluate.language.episode import Episode
-from crib_env.evaluate.language.tools import CribbageTools
+from crib_env.evaluate.language.episode import CribbageTools, Episode
 from crib_env.evaluate.matches.game_records import Recorder
 from crib_env.evaluate.skill.analysis.decisions import analyse
 from crib_env.evaluate.skill.analysis.judges import play_judge

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from crib_env.cards import RANKS
-from crib_env.evaluate.commands.leads import leads
+from crib_env.evaluate.commands.analyse import leads
 from crib_env.evaluate.makers.rules_of_thumb import (
     answer_habits,
     answers_found,

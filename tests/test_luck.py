@@ -11,21 +11,23 @@ from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, OVER, PONE
 from crib_env.evaluate.makers.luck import N_DISJOINT, disjoint_total, exact_means, solve_luck_table
-from crib_env.evaluate.matches.league import League
+from crib_env.evaluate.matches.league import League, Standings
 from crib_env.evaluate.matches.match import pairs_less_luck, play_games, play_match, summarise
 from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
-from crib_env.evaluate.matches.standings import Standings
-from crib_env.evaluate.skill.luck.table import RESULTS, WINS, LuckTable, standard_luck_table
 from crib_env.evaluate.skill.luck.usual_deal import PLAYS, SHARES, new_scratch, usual_discards, value_cards
 from crib_env.evaluate.skill.luck.variates import (
     CARDS,
     FIRST_DEAL,
+    RESULTS,
     STARTER,
+    WINS,
     Hands,
     LuckMeter,
+    LuckTable,
     less_luck,
     result_with_starter,
     results,
+    standard_luck_table,
 )
 from crib_env.evaluate.statistics import half_width, mean_interval, paired_rate_interval, rate_less_luck
 from crib_env.exact.deal_classes import N_CLASSES, class_sizes

@@ -8,12 +8,11 @@ import pytest
 
 import crib_env
 from crib_env.agents import make_agent
-from crib_env.evaluate.commands import match as match_command
 from crib_env.evaluate.executors import Cluster
-from crib_env.evaluate.matches import blocks
+from crib_env.evaluate.matches import mirrored
 from crib_env.evaluate.matches.match import MatchResult, play_games, play_match, summarise
 from crib_env.evaluate.matches.match_table import match_table
-from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
+from crib_env.evaluate.matches.mirrored import Games, mean_of_pairs
 from crib_env.evaluate.statistics import match_points, mean_interval, paired_rate_interval, student_quantile
 from crib_env.values import typed
 from tests.helpers.refusals import refused
@@ -69,7 +68,7 @@ def test_match_points_are_two_for_a_win_and_three_with_a_skunk():
 @pytest.mark.parametrize(("names", "games"), [(("random", "random:seed=1"), 60), (("halscrib", "greedy"), 8)])
 def test_a_match_is_the_same_in_any_shards_on_any_number_of_threads(names, games, monkeypatch):
     whole = played(*names, games, seed=4)
-    monkeypatch.setattr(blocks, "_MOST", games // 5)
+    monkeypatch.setattr(mirrored, "_MOST", games // 5)
     for threads in (1, 3):
         cut = played(*names, games, seed=4, threads=threads)
         for field in ("scores", "tally", "deals", "decisions"):
@@ -130,7 +129,7 @@ class OneOfItsKind(HoldsALock):
 
 
 def test_an_agent_that_must_not_be_copied_plays_on_one_thread(monkeypatch):
-    monkeypatch.setattr(blocks, "_MOST", 5)
+    monkeypatch.setattr(mirrored, "_MOST", 5)
     agent = OneOfItsKind()
     on_threads = Games.merged(list(play_games(make_agent("greedy"), agent, 40, seed=3, threads=4)))
     assert agent.askers == {threading.get_ident()}
@@ -138,7 +137,7 @@ def test_an_agent_that_must_not_be_copied_plays_on_one_thread(monkeypatch):
 
 
 def test_an_agent_that_cannot_be_copied_is_named(monkeypatch):
-    monkeypatch.setattr(blocks, "_MOST", 5)
+    monkeypatch.setattr(mirrored, "_MOST", 5)
     parts = play_games(make_agent("greedy"), HoldsALock(), 40, threads=2)
     with refused("'holds a lock'", "threads=1"):
         list(parts)
@@ -149,42 +148,14 @@ def test_an_agent_that_must_not_be_copied_is_not_sent_to_a_cluster():
         list(play_games(make_agent("greedy"), OneOfItsKind(), 40, cluster=Cluster("", 1, OSError, {})))
 
 
-def test_shards_played_one_by_one_add_up_to_the_match():
-    agents = FirstCard(), make_agent("greedy")
-    parts = [
-        play_shard(*agents, Shard.of(seed=7, first=first, pairs=pairs)) for first, pairs in ((0, 4), (4, 1), (5, 7))
-    ]
-    games = Games.merged(parts)
-    assert np.array_equal(games.scores, Games.merged(list(play_games(*agents, 24, seed=7))).scores)
-    result = summarise("first", "greedy", 7, games, 1.0)
-    assert (result.games, result.wins) == (24, play_match(*agents, 24, seed=7).wins)
-
-
 def test_a_match_on_threads_that_is_stopped_does_not_play_on(monkeypatch):
-    monkeypatch.setattr(blocks, "_MOST", 5)
+    monkeypatch.setattr(mirrored, "_MOST", 5)
     told = []
     parts = play_games(make_agent("greedy"), make_agent("random"), 2_000, threads=2, on_progress=told.append)
     assert [len(next(parts).scores) for _ in range(2)] == [2, 10]
     parts.close()
     at_the_end = sum(told)
     assert 12 <= at_the_end < 2_000
-
-
-def test_a_match_that_is_stopped_reports_the_games_that_are_finished(monkeypatch, tmp_path, capsys):
-    def stopped(*arguments, **settings):
-        yield from play_games(make_agent("greedy"), make_agent("random"), 20, seed=1, keep_records=True)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(match_command, "play_games", stopped)
-    with pytest.raises(KeyboardInterrupt):
-        match_command.match(
-            match_command.MatchArguments(
-                "greedy", "random", 100, seed=1, json_file=tmp_path / "match.json", record=tmp_path / "games.jsonl"
-            )
-        )
-    assert "20 mirrored games" in capsys.readouterr().out
-    assert json.loads((tmp_path / "match.json").read_text())["games"] == 20
-    assert len((tmp_path / "games.jsonl").read_text().splitlines()) == 20
 
 
 def plain_interval(values):
@@ -243,9 +214,3 @@ def test_greedy_beats_random_in_98_to_99_of_100_games():
     low, high = result.interval
     assert low < 0.9925
     assert high > 0.98
-
-
-@pytest.mark.slow
-def test_random_against_random_is_even():
-    result = play_match(make_agent("random:seed=1"), make_agent("random:seed=2"), 200_000, seed=6)
-    assert result.interval[0] <= 0.5 <= result.interval[1]

@@ -13,7 +13,7 @@ from crib_env.evaluate.commands import benchmark, match, runs
 from crib_env.evaluate.figures import new_figure, save_figure
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.makers import cribs, pegging, win_table
-from crib_env.evaluate.matches import blocks
+from crib_env.evaluate.matches import mirrored
 from crib_env.evaluate.matches.game_records import read_records
 from crib_env.files.checked_file import save_arrays
 from crib_env.files.whole_file import check_output, whole_file
@@ -139,7 +139,7 @@ def compiled():
 
 @pytest.mark.usefixtures("compiled")
 def test_on_a_full_disk_a_match_keeps_the_games_that_fit(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(blocks, "_MOST", 8)
+    monkeypatch.setattr(mirrored, "_MOST", 8)
     record, result = tmp_path / "games.jsonl", tmp_path / "match.json"
     with full_disk(60_000), refused("games.jsonl", error=OSError):
         play(record, result)
@@ -162,7 +162,7 @@ class Cheat:
 
 
 def test_a_match_that_fails_keeps_the_games_before(tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "_MOST", 8)
+    monkeypatch.setattr(mirrored, "_MOST", 8)
     monkeypatch.setattr(match, "make_agent", lambda name: Cheat())
     record, result = tmp_path / "games.jsonl", tmp_path / "match.json"
     with refused("agent 'cheat'"):

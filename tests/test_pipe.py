@@ -22,7 +22,7 @@ from crib_env.agents.pipe import LONGEST, RESTARTS, FaultError, Program
 from crib_env.agents.registry import check_names_of_file, is_outside_agent
 from crib_env.evaluate.commands.league import league
 from crib_env.evaluate.commands.match import MatchArguments, match
-from crib_env.evaluate.matches import blocks
+from crib_env.evaluate.matches import mirrored
 from crib_env.evaluate.matches.match import play_games, play_match
 from crib_env.evaluate.matches.mirrored import Games
 from crib_env.text import as_json
@@ -217,7 +217,7 @@ def test_a_league_reports_the_faults_also_when_it_is_resumed(illegal, capsys):
 
 @pytest.mark.filterwarnings("ignore:agent .pipe")
 def test_faults_add_up_over_the_parts_of_a_match(monkeypatch):
-    monkeypatch.setattr(blocks, "_MOST", 1)
+    monkeypatch.setattr(mirrored, "_MOST", 1)
     agent = make_agent("pipe:" + shlex.join([*QUICK, BOT.replace("== 5", "in (5, 6, 120)"), "cards = []"]))
     parts = list(play_games(agent, make_agent("greedy"), 6, threads=2))
     assert Games.merged(parts).faults == (Counter(illegal=3), Counter())

@@ -6,7 +6,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from crib_env.evaluate.matches.standings import MEAN, rate
+from crib_env.evaluate.matches.league import MEAN, rate
 
 TRUE = np.array([0.0, 100.0, 150.0, -60.0, 500.0])
 TRUE += MEAN - TRUE.mean()

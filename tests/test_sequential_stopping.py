@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from crib_env.agents import make_agent
-from crib_env.evaluate.matches import blocks
+from crib_env.evaluate.matches import mirrored
 from crib_env.evaluate.matches.match import play_games, play_match
 from crib_env.evaluate.matches.mirrored import Games, mean_of_pairs
 from crib_env.evaluate.matches.stopping import Narrow, Sprt
@@ -53,7 +53,7 @@ def simulated(chances, rng):
 
 def coverage(chances, half, matches, monkeypatch):
     """How often the interval of a match that stops by itself holds the true rate, and how often its rate is within."""
-    monkeypatch.setattr(blocks, "play_shard", simulated(chances, np.random.default_rng(0)))
+    monkeypatch.setattr(mirrored, "play_shard", simulated(chances, np.random.default_rng(0)))
     rate = chances[0] + chances[1] / 2
     holds = within = 0
     for _ in range(matches):

@@ -22,7 +22,7 @@ from crib_env.agents.strategy_weights import SHAPE, StrategyWeightsAgent, starti
 from crib_env.batch import GameBatch
 from crib_env.engine import GAME
 from crib_env.evaluate.matches.match import play_match
-from crib_env.evaluate.matches.series import Series, play_series
+from crib_env.evaluate.matches.single_deals import play_series, wins_series
 from crib_env.evaluate.runs.learning_curves import read_scalars
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
@@ -382,9 +382,7 @@ def test_winners_go_ahead_and_losers_start_over(tmp_path, monkeypatch):
     tournament = Tournament(settings, tmp_path)
     before = tournament.weights.copy()
     results = iter([[0, 121], [121, 0], [121, 0]])
-    monkeypatch.setattr(
-        "crib_env.train.strategy_weights.tournament.play_series", lambda *_: Series(np.array([next(results)]))
-    )
+    monkeypatch.setattr("crib_env.train.strategy_weights.tournament.play_series", lambda *_: np.array([next(results)]))
     assert [tournament.pair(k) for k in range(2)] == [(0, 1), (2, 3)]
     tournament.end_round(0)
     assert tournament.order.tolist() == [1, 2, 0, 3]
@@ -415,22 +413,18 @@ def test_presets_say_what_they_are():
 
 
 def test_a_series_is_judged_by_match_points_then_spread():
-    series = Series(np.array([[121, 90], [100, 121], [91, 121], [121, 120]]))
-    assert series.match_points(1) == (3, 0)
-    assert series.match_points(4) == (5, 4)
-    assert series.wins(4) == 2
-    assert [series.spread(n) for n in (1, 2, 4)] == [31, 10, -19]
-    assert series.is_won(4)
-    assert not Series(series.scores[1:3]).is_won(2)
-    assert not Series(np.array([[121, 100], [99, 121]])).is_won(2)  # 2:2, and one point less
+    scores = np.array([[121, 90], [100, 121], [91, 121], [121, 120]])
+    assert wins_series(scores)
+    assert not wins_series(scores[1:3])
+    assert not wins_series(np.array([[121, 100], [99, 121]]))  # 2:2, and one point less
 
 
 def test_players_of_a_series_change_seats():
     one, two = make_agent("greedy"), make_agent("random")
-    series = play_series(one, two, 200, 3)
-    assert series.scores.shape == (200, 2)
-    assert series.wins(200) > 180
-    assert play_series(two, one, 200, 3).wins(200) < 20
+    scores = play_series(one, two, 200, 3)
+    assert scores.shape == (200, 2)
+    assert (scores[:, 0] == 121).sum() > 180
+    assert (play_series(two, one, 200, 3)[:, 0] == 121).sum() < 20
 
 
 def tiny_run():

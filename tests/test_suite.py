@@ -12,12 +12,20 @@ from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.evaluate.skill.positions import NO_CARD, after_cards, before_discards, chosen_cards
 from crib_env.evaluate.skill.suite import discards, endgames, play, text
-from crib_env.evaluate.skill.suite.games import Match
-from crib_env.evaluate.skill.suite.suite import TASKS, Outcome, Suite, figures_table, outcome_of, results_as_json, shown
+from crib_env.evaluate.skill.suite.suite import (
+    TASKS,
+    Match,
+    Outcome,
+    Suite,
+    figures_table,
+    results_as_json,
+    shown,
+)
 from crib_env.evaluate.skill.suite.task import NotMeasuredError, Work, hash_of
 from crib_env.evaluate.statistics import Measured
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
+from crib_env.values import typed
 from tests.helpers.refusals import refused
 from tests.helpers.sure_cards import sure_cards_of
 
@@ -160,9 +168,9 @@ def test_figures_are_read_back_with_their_intervals_and_without():
     kept = Outcome("greedy", "a task", 1, 1.0, {"with one": with_one, "without": without})
     plan = Suite(("greedy",))
     (written,) = json.loads(json.dumps(results_as_json(plan, [kept])))["outcomes"]
-    assert outcome_of(written) == kept
+    assert typed(written, Outcome) == kept
     del written["figures"]["without"]["interval"]  # as earlier releases have written it
-    assert outcome_of(written) == kept
+    assert typed(written, Outcome) == kept
 
 
 def test_sure_cards_win_whatever_the_opponent_holds():
@@ -250,7 +258,7 @@ def test_what_fails_is_reported_and_the_rest_is_kept_and_resumed(tmp_path):
     resumed = list(suite.run(folder, 1, **QUIET, tasks=tasks))
     assert [one.failed for one in resumed] == [None] * 8
     assert [len(task.done) for task in tasks] == [2, 3, 2, 2]
-    assert [outcome_of(json.loads(json.dumps(one)))._asdict() for one in results_as_json(suite, resumed)["outcomes"]]
+    assert [typed(json.loads(json.dumps(one)), Outcome) for one in results_as_json(suite, resumed)["outcomes"]]
     assert "it cannot be done" in rendered(figures_table(resumed))
 
 

@@ -8,8 +8,9 @@ import pytest
 from crib_env.agents import make_agent
 from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.evaluate.skill.suite import endgames, play, text
-from crib_env.evaluate.skill.suite.suite import TASKS, outcome_of, shown
+from crib_env.evaluate.skill.suite.suite import TASKS, Outcome, shown
 from crib_env.evaluate.skill.suite.task import Work
+from crib_env.values import typed
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "evaluate" / "suite.md"
@@ -32,7 +33,7 @@ def runs():
 
 
 def outcomes():
-    return [outcome_of(one) for run in runs() for one in run["outcomes"]]
+    return [typed(one, Outcome) for run in runs() for one in run["outcomes"]]
 
 
 def page_table(outcomes):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,19 +72,21 @@ def load_arrays(path: str | Path, kind: str, version: int, columns: Mapping[str,
 
 
 class SavedArrays:
-    """A dataclass of arrays, text and numbers that is kept in a file; a subclass says how, by the keywords of its class
-    statement: ``kind``, ``version`` and ``columns`` of :func:`load_arrays`."""
+    """A dataclass of arrays, text and numbers that is kept in a file, with ``kind`` and ``version`` of
+    :func:`load_arrays` as keywords of the class statement. Fields are ``Annotated`` with their :class:`Column`."""
 
     _kind: ClassVar[str]
     _version: ClassVar[int]
-    _columns: ClassVar[Mapping[str, Column]]
+    columns: ClassVar[Mapping[str, Column]]
 
-    def __init_subclass__(cls, kind: str, version: int, columns: Mapping[str, Column]) -> None:
-        cls._kind, cls._version, cls._columns = kind, version, columns
+    def __init_subclass__(cls, kind: str, version: int) -> None:
+        cls._kind, cls._version = kind, version
+        hints = get_type_hints(cls, include_extras=True)
+        cls.columns = {name: hint.__metadata__[0] for name, hint in hints.items() if get_origin(hint) is Annotated}
 
     def save(self, path: str | Path) -> None:
         """Writes it, whole or not at all."""
-        save_arrays(path, self._kind, self._version, {name: getattr(self, name) for name in self._columns})
+        save_arrays(path, self._kind, self._version, {name: getattr(self, name) for name in self.columns})
 
     @classmethod
     def load(cls: type[S], path: str | Path) -> S:
@@ -93,7 +95,7 @@ class SavedArrays:
         Raises:
             ValueError: the file does not exist, is damaged, has another version or is of another kind.
         """
-        found = load_arrays(path, cls._kind, cls._version, cls._columns)
+        found = load_arrays(path, cls._kind, cls._version, cls.columns)
         return cls(**{name: value if value.ndim else value.item() for name, value in found.items()})
 
 

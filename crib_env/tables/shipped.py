@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -25,19 +25,8 @@ from crib_env.tables.deal_chances import ENDINGS, MATCH_POINTS
 _DATA = Path(__file__).parent / "data"
 
 
-_CRIB_COLUMNS = {
-    "mean": Column("f", (2, 13, 13)),
-    "error": Column("f", (2, 13, 13), has_gaps=True),
-    "share": Column("f", (2, 13, 13)),
-    "change": Column("f"),
-    "against_random": Column("f", (13, 13)),
-    "kept": Column("f", (2, N_FOURS)),
-    "hand_points": Column("f", (2, N_POINTS)),
-}
-
-
 @dataclass(frozen=True)
-class CribTables(SavedArrays, kind="file of crib tables", version=3, columns=_CRIB_COLUMNS):
+class CribTables(SavedArrays, kind="file of crib tables", version=3):
     """Mean crib points by ranks discarded, when both players discard by hand and crib.
 
     Symmetric (13, 13) arrays by role (``crib_env.engine.ROLES``); :mod:`crib_env.evaluate.makers.cribs` solves them.
@@ -53,26 +42,22 @@ class CribTables(SavedArrays, kind="file of crib tables", version=3, columns=_CR
         hand_points: (2, 30) how often the kept four show 0 … 29 points; each player's row adds up to 1.
     """
 
-    mean: np.ndarray
-    error: np.ndarray
-    share: np.ndarray
-    change: float
-    against_random: np.ndarray
-    kept: np.ndarray
-    hand_points: np.ndarray
+    mean: Annotated[np.ndarray, Column("f", (2, 13, 13))]
+    error: Annotated[np.ndarray, Column("f", (2, 13, 13), has_gaps=True)]
+    share: Annotated[np.ndarray, Column("f", (2, 13, 13))]
+    change: Annotated[float, Column("f")]
+    against_random: Annotated[np.ndarray, Column("f", (13, 13))]
+    kept: Annotated[np.ndarray, Column("f", (2, N_FOURS))]
+    hand_points: Annotated[np.ndarray, Column("f", (2, N_POINTS))]
 
 
 GAINED, GIVEN = range(2)  # by the kept cards, and by the opponent's four
 N_BINS = 61  # 0 … 60 points: each of four cards earns at most 12 for four of a kind, 2 for its count, 1 for go
-_PEGGING_COLUMNS = {
-    "policy": Column("U"),
-    "against": Column("U"),
-    "counts": Column("i", (len(ROLES), N_FOURS, 2, N_BINS)),
-}
+_COUNTED = (len(ROLES), N_FOURS, 2, N_BINS)
 
 
 @dataclass(frozen=True)
-class PeggingRecords(SavedArrays, kind="file of pegging records", version=2, columns=_PEGGING_COLUMNS):
+class PeggingRecords(SavedArrays, kind="file of pegging records", version=2):
     """Points that four kept cards gain and concede in the play, by their ranks, under a named pair of playing policies.
 
     Suits do not matter in the play, so 1,820 hands of four ranks cover all (:mod:`crib_env.hands`).
@@ -87,9 +72,9 @@ class PeggingRecords(SavedArrays, kind="file of pegging records", version=2, col
     Statistics have the first axes of ``counts``. They are NaN where they need more plays than are recorded.
     """
 
-    policy: str
-    against: str
-    counts: np.ndarray = field(default_factory=lambda: np.zeros((len(ROLES), N_FOURS, 2, N_BINS), np.int64))
+    policy: Annotated[str, Column("U")]
+    against: Annotated[str, Column("U")]
+    counts: Annotated[np.ndarray, Column("i", _COUNTED)] = field(default_factory=lambda: np.zeros(_COUNTED, np.int64))
 
     @property
     def n(self) -> np.ndarray:
@@ -143,25 +128,11 @@ LATE = 85
 """From this score of both players on, deals were played at each pair of scores."""
 PARTS_OF_LATE_PLAY = 12
 N_STYLES = 5
-_WIN_COLUMNS = {
-    "agent": Column("U"),
-    "deals": Column("i"),
-    "endings": Column("f", (WIN, WIN, len(ENDINGS))),
-    "errors": Column("f", (WIN, WIN, 2)),
-}
-_PLAY_COLUMNS = {
-    "style_hands": Column("f", (len(ROLES), N_STYLES, N_POINTS)),
-    "style_cribs": Column("f", (len(ROLES), N_STYLES)),
-    "styles": Column("f", (len(ROLES), WIN - LATE, WIN - LATE, N_STYLES)),
-    "late_hands": Column("f", (len(ROLES), N_FOURS, PARTS_OF_LATE_PLAY)),
-    "late_scores": Column("f", (len(ROLES), WIN - LATE, WIN - LATE, PARTS_OF_LATE_PLAY)),
-    "plays": Column("f", (len(ROLES), N_FOURS, 2), has_gaps=True),
-    "play_errors": Column("f", (len(ROLES), 2)),
-}
+_ENDINGS = ("agent", "deals", "endings", "errors")  # fields of a win table that say how games end
 
 
 @dataclass(frozen=True)
-class WinTable(SavedArrays, kind="win table", version=4, columns=_WIN_COLUMNS | _PLAY_COLUMNS):
+class WinTable(SavedArrays, kind="win table", version=4):
     """How a game ends from every pair of scores, before a deal, and how deals near the end differ from others.
 
     :mod:`crib_env.evaluate.makers.win_table` makes it.
@@ -184,17 +155,17 @@ class WinTable(SavedArrays, kind="win table", version=4, columns=_WIN_COLUMNS | 
         play_errors: (2, 2) float32, their standard errors by role, in the mean over hands.
     """
 
-    agent: str
-    deals: int
-    endings: np.ndarray
-    errors: np.ndarray
-    style_hands: np.ndarray
-    style_cribs: np.ndarray
-    styles: np.ndarray
-    late_hands: np.ndarray
-    late_scores: np.ndarray
-    plays: np.ndarray
-    play_errors: np.ndarray
+    agent: Annotated[str, Column("U")]
+    deals: Annotated[int, Column("i")]
+    endings: Annotated[np.ndarray, Column("f", (WIN, WIN, len(ENDINGS)))]
+    errors: Annotated[np.ndarray, Column("f", (WIN, WIN, 2))]
+    style_hands: Annotated[np.ndarray, Column("f", (len(ROLES), N_STYLES, N_POINTS))]
+    style_cribs: Annotated[np.ndarray, Column("f", (len(ROLES), N_STYLES))]
+    styles: Annotated[np.ndarray, Column("f", (len(ROLES), WIN - LATE, WIN - LATE, N_STYLES))]
+    late_hands: Annotated[np.ndarray, Column("f", (len(ROLES), N_FOURS, PARTS_OF_LATE_PLAY))]
+    late_scores: Annotated[np.ndarray, Column("f", (len(ROLES), WIN - LATE, WIN - LATE, PARTS_OF_LATE_PLAY))]
+    plays: Annotated[np.ndarray, Column("f", (len(ROLES), N_FOURS, 2), has_gaps=True)]
+    play_errors: Annotated[np.ndarray, Column("f", (len(ROLES), 2))]
 
     @cached_property
     def win_probability(self) -> np.ndarray:
@@ -214,26 +185,14 @@ class WinTable(SavedArrays, kind="win table", version=4, columns=_WIN_COLUMNS | 
 
 def as_from_nothing() -> dict[str, np.ndarray]:
     """Fields of a :class:`WinTable` that says nothing but how games end: late deals are as those from 0–0."""
-    found = {name: np.zeros(column.shape, np.float32) for name, column in _PLAY_COLUMNS.items()}
+    late = {name: column for name, column in WinTable.columns.items() if name not in _ENDINGS}
+    found = {name: np.zeros(column.shape, np.float32) for name, column in late.items()}
     found["plays"][:], found["styles"][..., 0] = np.nan, 1.0
     return found
 
 
-_LEAD_SHAPES = {
-    "lead_chance": (N_FOURS, 4),
-    "lead_cost": (N_FOURS, 4),
-    "lead_value": (N_FOURS,),
-    "led": (N_RANKS, N_FOURS),
-    "answer_chance": (N_RANKS, N_FOURS, 4),
-    "answer_cost": (N_RANKS, N_FOURS, 4),
-    "answer_value": (N_RANKS, N_FOURS),
-    "nash_conv": (),
-}
-_LEAD_COLUMNS = {name: Column("f", shape) for name, shape in _LEAD_SHAPES.items()}
-
-
 @dataclass(frozen=True)
-class Leads(SavedArrays, kind="table of leads", version=1, columns=_LEAD_COLUMNS):
+class Leads(SavedArrays, kind="table of leads", version=1):
     """Pone's leads and the dealer's answers in equilibrium of the pegging game: how often each is laid, and its cost.
 
     The pegging game is the play alone: eight cards dealt at random, four each, no crib and no starter. Arrays are by
@@ -243,36 +202,31 @@ class Leads(SavedArrays, kind="table of leads", version=1, columns=_LEAD_COLUMNS
     Chances and costs are in the order of the hand's cards. Cards of one rank are one choice and share its numbers.
     """
 
-    lead_chance: np.ndarray  # (1820, 4) how often each rank is led
-    lead_cost: np.ndarray  # (1820, 4) points lost by leading it, at least 0
-    lead_value: np.ndarray  # (1820,) what pone earns net with the best lead
-    led: np.ndarray  # (13, 1820) how likely pone leads a rank, given the dealer's hand
-    answer_chance: np.ndarray  # (13, 1820, 4) by rank led, how often each rank is the answer
-    answer_cost: np.ndarray  # (13, 1820, 4) points lost by it
-    answer_value: np.ndarray  # (13, 1820) what the dealer earns net with the best answer, after the points of the lead
-    nash_conv: np.floating[Any]  # of the solution: bounds the error of each number of points, in the mean over hands
-
-
-_DEAL_COLUMNS = {
-    "cribs": Column("f", (len(ROLES), N_CHOICES)),
-    "play": Column("f", (len(ROLES), N_CHOICES)),
-    "responses": Column("f", (len(ROLES),)),
-}
+    lead_chance: Annotated[np.ndarray, Column("f", (N_FOURS, 4))]  # how often each rank is led
+    lead_cost: Annotated[np.ndarray, Column("f", (N_FOURS, 4))]  # points lost by leading it, at least 0
+    lead_value: Annotated[np.ndarray, Column("f", (N_FOURS,))]  # what pone earns net with the best lead
+    led: Annotated[np.ndarray, Column("f", (N_RANKS, N_FOURS))]  # how likely pone leads a rank, given the dealer's hand
+    answer_chance: Annotated[np.ndarray, Column("f", (N_RANKS, N_FOURS, 4))]  # by rank led, how often a rank answers
+    answer_cost: Annotated[np.ndarray, Column("f", (N_RANKS, N_FOURS, 4))]  # points lost by it
+    answer_value: Annotated[np.ndarray, Column("f", (N_RANKS, N_FOURS))]
+    """What the dealer earns net with the best answer, after the points of the lead."""
+    nash_conv: Annotated[Any, Column("f")]
+    """Of the solution: bounds the error of each number of points, in the mean over hands."""
 
 
 @dataclass(frozen=True)
-class DealValues(SavedArrays, kind="table of whole deals", version=1, columns=_DEAL_COLUMNS):
+class DealValues(SavedArrays, kind="table of whole deals", version=1):
     """What discards are worth in whole deals against a solution of them: the crib and the play after each choice.
 
     By role and choice (:class:`crib_env.solver.deal.sixes.Sixes`); ``crib-env solve deal`` writes it. The player
     that is valued best responds in the play, and remembers its own discards; the opponent follows the solution.
     """
 
-    cribs: np.ndarray
+    cribs: Annotated[np.ndarray, Column("f", (len(ROLES), N_CHOICES))]
     """(2, C) mean points of the crib, without what the suits of the player's own discards add."""
-    play: np.ndarray
+    play: Annotated[np.ndarray, Column("f", (len(ROLES), N_CHOICES))]
     """(2, C) net points of the play."""
-    responses: np.ndarray
+    responses: Annotated[np.ndarray, Column("f", (len(ROLES),))]
     """(2,) what a best response in each role earns, net points a deal: the sum is the solution's NashConv."""
 
     @classmethod

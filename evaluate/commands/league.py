@@ -1,24 +1,18 @@
-"""A league: played, and reported as tables, files and a heat map."""
+"""A league: played, and reported as tables and files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-
-import numpy as np
-from matplotlib.figure import Figure
 
 from crib_env.evaluate.command_line import AgentNames, SomeExecutor, SomeFolder
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.executors import check_executor, connected
-from crib_env.evaluate.figures import GOOD_AND_BAD, new_figure, save_figure
 from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.evaluate.job import again, held
-from crib_env.evaluate.matches.league import League
+from crib_env.evaluate.matches.league import MEAN, Cell, League, Standings
 from crib_env.evaluate.matches.match_table import faults_in_words
-from crib_env.evaluate.matches.standings import MEAN, Cell, Standings
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.statistics import half_width
 from crib_env.values import Games, Seed, Threads
@@ -90,43 +84,11 @@ def in_words(standings: Standings) -> str:
     )
 
 
-def draw_matrix(names: Sequence[str], win_rates: np.ndarray, half_widths: np.ndarray, games: int) -> Figure:
-    """Win rates of the row against the column as a heat map, in the order of the names.
-
-    Args:
-        names: of A agents, the best first.
-        win_rates: (A, A) from 0 to 1; NaN where there was no match.
-        half_widths: (A, A) of their 95 % intervals.
-        games: of each match.
-    """
-    n = len(names)
-    figure = new_figure(2.2 + 0.75 * n, 1.6 + 0.6 * n)
-    axes = figure.subplots()
-    for (y, x), rate in np.ndenumerate(win_rates):
-        if not np.isnan(rate):
-            colour = "white" if abs(rate - 0.5) > 0.18 else "black"
-            text = f"{100 * rate:.1f}\n± {100 * half_widths[y, x]:.1f}"
-            axes.text(x, y, text, ha="center", va="center", size=7, color=colour)
-    image = axes.imshow(100 * win_rates, cmap=GOOD_AND_BAD, vmin=25, vmax=75)
-    axes.set_xticks(range(n), names, rotation=45, ha="right", rotation_mode="anchor")
-    axes.set_yticks(range(n), names)
-    axes.set(xlabel="against", title=f"games won, %, of {games:,}")
-    figure.colorbar(image, ax=axes, extend="both")
-    return figure
-
-
 def write_report(standings: Standings, folder: Path) -> None:
-    """Writes ``league.md`` and ``heat-map``."""
-    names, order = standings.league.agents, standings.order
+    """Writes ``league.md``."""
     with whole_text(folder / "league.md") as file:
         tables = (markdown_table(*standing_rows(standings)), markdown_table(*matrix_rows(standings)))
         file.write("\n".join([f"{in_words(standings)}.\n", *tables]))
-    rates, widths = np.full((2, len(order), len(order)), np.nan)
-    for (i, j), cell in standings.cells.items():
-        place = order.index(i), order.index(j)
-        rates[place], widths[place] = cell.win_rate, half_width((cell.low, cell.high))
-    figure = draw_matrix([names[k] for k in order], rates, widths, standings.league.games)
-    save_figure(figure, folder / "heat-map")
 
 
 def play_and_report(league: League, folder: Path, threads: int, executor: str | None = None) -> None:

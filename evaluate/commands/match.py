@@ -17,11 +17,10 @@ from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.executors import connected
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.job import held, lock_of
-from crib_env.evaluate.matches.blocks import Pace, play_pairs, working
 from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import MatchResult, pair_results, play_games, summarise
 from crib_env.evaluate.matches.match_table import faults_in_words, match_table
-from crib_env.evaluate.matches.mirrored import Games, Shard
+from crib_env.evaluate.matches.mirrored import Games, Pace, Shard, play_pairs, working
 from crib_env.evaluate.matches.resuming import take_up
 from crib_env.evaluate.matches.stopping import Narrow, Sprt, StoppingRule
 from crib_env.evaluate.progress import advancing
@@ -54,7 +53,8 @@ class MatchArguments:
     json_file: SomeJson = None
     """Also write the result to this file, again and again as games are finished."""
     record: SomeFile = None
-    """Also write every game to this file, card by card, as soon as it is finished, for `analyse` and --resume."""
+    """Also write every game to this file, card by card, as soon as it is finished, for `analyse`. The games that an
+    existing file holds must be of this match, and are not played again."""
     luck_adjusted: bool = False
     """Also report results minus the luck of cards and starters, with narrower intervals, which --until and --sprt then
     use."""
@@ -64,8 +64,6 @@ class MatchArguments:
     sprt: Annotated[tuple[Elo, Elo] | None, tyro.conf.arg(metavar="ELO0 ELO1", help_behavior_hint="")] = None
     """Test whether the first agent is ELO0 or ELO1 stronger, and stop when either is clear: each wrong verdict has a
     chance of 5 % at most. The win rate of a match that stops so is biased, towards the verdict."""
-    resume: bool = False
-    """Go on after the games that the file of --record holds. They must be of this match."""
 
 
 def match(asked: Annotated[MatchArguments, tyro.conf.arg(name="")]) -> None:
@@ -80,10 +78,6 @@ def match(asked: Annotated[MatchArguments, tyro.conf.arg(name="")]) -> None:
     check_outputs(asked.json_file, asked.record)
     if asked.sprt is not None and asked.until is not None:
         raise ValueError("--until and --sprt each say when to stop: give one of them")
-    if asked.resume and asked.record is None:
-        raise ValueError("--resume needs --record FILE, the games of the match to go on with")
-    if asked.record is not None and asked.record.exists() and not asked.resume:
-        raise ValueError(f"{asked.record} exists already: go on with its match by --resume, or give another file")
     rule: StoppingRule | None = None if asked.until is None else Narrow(asked.until / 100)
     if asked.sprt is not None:
         rule = Sprt(*asked.sprt)
@@ -99,7 +93,7 @@ def match(asked: Annotated[MatchArguments, tyro.conf.arg(name="")]) -> None:
 def _play(a: Agent, b: Agent, games: int, rule: StoppingRule | None, asked: MatchArguments) -> None:
     started = time.perf_counter()
     kept = None
-    if asked.resume and asked.record is not None:
+    if asked.record is not None:
         kept = take_up(asked.record, a, b, Shard.of(asked.seed, 0, games // 2, measure_luck=asked.luck_adjusted))
     parts = [] if kept is None else [kept]
 
@@ -155,7 +149,7 @@ def _play(a: Agent, b: Agent, games: int, rule: StoppingRule | None, asked: Matc
     if stopped is not None:
         how = f"stopped after {found.games:,} games; a match with --record FILE can go on where it stopped"
         if asked.record is not None:
-            how = f"stopped; {found.games:,} games are kept in {asked.record}: the same command with --resume goes on"
+            how = f"stopped; {found.games:,} games are kept in {asked.record}: the same command goes on"
         console.print(how)
         raise stopped
 

@@ -19,8 +19,7 @@ from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.makers import run
 from crib_env.evaluate.progress import advancing
-from crib_env.evaluate.skill.luck.table import WINS
-from crib_env.evaluate.skill.luck.variates import LuckMeter, less_luck, results
+from crib_env.evaluate.skill.luck.variates import WINS, LuckMeter, less_luck, results
 from crib_env.evaluate.skill.positions import before_discards, begin_all, play_after_discards
 from crib_env.evaluate.statistics import half_width, mean_interval, rate_less_luck, student_quantile
 from crib_env.exact.discard_statistics import PLACES

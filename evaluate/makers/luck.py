@@ -33,7 +33,6 @@ from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run
 from crib_env.evaluate.makers.late_deals import points_of, score_after
 from crib_env.evaluate.progress import advancing
-from crib_env.evaluate.skill.luck.table import RESULTS, LuckTable, result_after
 from crib_env.evaluate.skill.luck.usual_deal import (
     PARTS,
     PLAYS,
@@ -44,6 +43,7 @@ from crib_env.evaluate.skill.luck.usual_deal import (
     usual_play,
     value_cards,
 )
+from crib_env.evaluate.skill.luck.variates import RESULTS, LuckTable, result_after
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, class_sizes, representatives
 from crib_env.exact.discard_means import STARTERS, hand_total
 from crib_env.hands import FOUR_MASKS, FOURS, HANDS, N_FOURS, PAIR_NUMBER, hand_number, hand_of_mask

@@ -48,9 +48,9 @@ from crib_env.evaluate.makers.late_deals import (
     score_after,
 )
 from crib_env.evaluate.progress import advancing
-from crib_env.evaluate.skill.luck.table import standard_luck_table
 from crib_env.evaluate.skill.luck.usual_deal import PARTS as PARTS_OF_LUCK
 from crib_env.evaluate.skill.luck.usual_deal import UNSEEN, new_scratch, usual_discards, value_cards
+from crib_env.evaluate.skill.luck.variates import standard_luck_table
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
 from crib_env.kernels import kernel, mask_of, streams
 from crib_env.scoring import show_points

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -31,10 +31,8 @@ from crib_env.observation import N_ACTIONS, OBSERVATIONS
 from crib_env.players.games import Turn, turns
 from crib_env.values import Amount, WholeNumber, check_values, typed
 
-if TYPE_CHECKING:
-    import pyarrow
-
 BOARD_BYTES = 83  # of 659 bits
+CARDS_OF_A_DEAL = 12  # four are discarded, eight are laid
 COLUMNS = {
     "game": "number of the game, from 0",
     "deal": "number of the deal in its game, from 0",
@@ -52,25 +50,27 @@ COLUMNS = {
     "reward": "points made less points the opponent made until this player's next decision, or the end",
     "won": "whether this player won the game",
 }
-"""What each column of :class:`Rows` and of the files is."""
+"""What each column of :data:`ROW` and of the files is."""
 
 
-class Rows(NamedTuple):
-    """N decisions, in the order of the games and of the decisions in them: an array (N,) for each of ``COLUMNS``, and
-    (N, 83) for the observation."""
-
-    game: np.ndarray  # int64
-    deal: np.ndarray  # int16
-    place: np.ndarray  # int8
-    player: np.ndarray  # int8
-    is_dealer: np.ndarray  # bool
-    own_score: np.ndarray  # int16
-    other_score: np.ndarray  # int16
-    observation: np.ndarray  # uint8
-    mask: np.ndarray  # uint64
-    action: np.ndarray  # int8
-    reward: np.ndarray  # int16
-    won: np.ndarray  # bool
+ROW = np.dtype(
+    [
+        ("game", "i8"),
+        ("deal", "i2"),
+        ("place", "i1"),
+        ("player", "i1"),
+        ("is_dealer", "?"),
+        ("own_score", "i2"),
+        ("other_score", "i2"),
+        ("observation", "u1", BOARD_BYTES),
+        ("mask", "u8"),
+        ("action", "i1"),
+        ("reward", "i2"),
+        ("won", "?"),
+    ]
+)
+Rows: TypeAlias = "np.recarray[Any, Any]"
+"""(N,) decisions of dtype :data:`ROW`, in the order of the games and of the decisions in them."""
 
 
 def play_rows(
@@ -86,65 +86,37 @@ def play_rows(
         ValueError: an agent chose an illegal card.
     """
     batch = GameBatch(streams(seed, first + games)[first:], first_id=first)
-    parts: list[tuple[np.ndarray, ...]] = []
+    parts = []
     for turn in turns(batch, agents):
         parts.append(_seen(turn))
         turn.play()
         on_progress(int((batch.games["phase"][turn.rows] == OVER).sum()))
-    columns = [np.concatenate(part) for part in zip(*parts)]
-    order = np.lexsort((columns[1], columns[0]))
-    game, _, deal, player, is_dealer, own, other, observation, mask, action = (column[order] for column in columns)
-    at = game - first
-    seat = (player + game) % 2
-    deal, place = deal - 1, _places(game, deal)
-    final = batch.games["scores"][at, seat] - batch.games["scores"][at, 1 - seat]
-    return Rows(
-        game,
-        deal.astype(np.int16),
-        place,
-        player,
-        is_dealer,
-        own,
-        other,
-        observation,
-        mask,
-        action,
-        _rewards(game, player, own - other, final),
-        batch.games["scores"][at, seat] >= WIN,
-    )
+    played = np.concatenate(parts)
+    rows = played[np.lexsort((played["place"], played["deal"], played["game"]))].view(np.recarray)
+    at, seat = rows.game - first, (rows.player + rows.game) % 2
+    scores = batch.games["scores"]
+    rows.won = scores[at, seat] >= WIN
+    # How the lead changes to the same player's next decision in the game, or to its end.
+    lead, final = rows.own_score - rows.other_score, scores[at, seat] - scores[at, 1 - seat]
+    order = np.lexsort((np.arange(len(rows)), rows.player, rows.game))
+    game, player = rows.game[order], rows.player[order]
+    goes_on = np.r_[(game[1:] == game[:-1]) & (player[1:] == player[:-1]), False]
+    rows.reward[order] = np.where(goes_on, np.r_[lead[order][1:], 0], final[order]) - lead[order]
+    return rows
 
 
-def _seen(turn: Turn) -> tuple[np.ndarray, ...]:
+def _seen(turn: Turn) -> np.ndarray:
     views = turn.views
-    return (
-        views.game_ids,
-        views.decisions,
-        turn.batch.games["n_deals"][turn.rows],
-        np.full(len(views), turn.player, np.int8),
-        views.is_dealer,
-        views.scores[:, 0],
-        views.scores[:, 1],
-        np.packbits(views.board, axis=1),
-        (views.action_mask.astype(np.uint64) << np.arange(52, dtype=np.uint64)).sum(axis=1, dtype=np.uint64),
-        np.asarray(turn.cards).astype(np.int8),
-    )
-
-
-def _places(game: np.ndarray, deal: np.ndarray) -> np.ndarray:
-    """The number of each row in its deal."""
-    begins = np.flatnonzero(np.r_[True, (game[1:] != game[:-1]) | (deal[1:] != deal[:-1])])
-    lengths = np.diff(np.r_[begins, len(game)])
-    return (np.arange(len(game)) - np.repeat(begins, lengths)).astype(np.int8)
-
-
-def _rewards(game: np.ndarray, player: np.ndarray, lead: np.ndarray, final: np.ndarray) -> np.ndarray:
-    """How the lead changes to the same player's next decision in the game, or to its end."""
-    order = np.lexsort((np.arange(len(game)), player, game))
-    goes_on = np.r_[(game[order][1:] == game[order][:-1]) & (player[order][1:] == player[order][:-1]), False]
-    after = np.where(goes_on, np.r_[lead[order][1:], 0], final[order])
-    rewards = np.empty(len(game), np.int16)
-    rewards[order] = after - lead[order]
-    return rewards
+    rows = np.zeros(len(views), ROW)
+    rows["game"] = views.game_ids
+    rows["deal"], rows["place"] = np.divmod(views.decisions, CARDS_OF_A_DEAL)
+    rows["player"], rows["is_dealer"] = turn.player, views.is_dealer
+    rows["own_score"], rows["other_score"] = views.scores.T
+    rows["observation"] = np.packbits(views.board, axis=1)
+    bits = np.arange(N_ACTIONS, dtype=np.uint64)
+    rows["mask"] = (views.action_mask.astype(np.uint64) << bits).sum(axis=1, dtype=np.uint64)
+    rows["action"] = turn.cards
+    return rows
 
 
 def load_pyarrow() -> Any:
@@ -165,14 +137,11 @@ def write_rows(path: Path, rows: Rows) -> None:
     parquet = load_pyarrow()
     import pyarrow
 
-    columns = dict(zip(Rows._fields, rows))
     packed = pyarrow.FixedSizeBinaryArray.from_buffers(
-        pyarrow.binary(BOARD_BYTES),
-        len(rows.game),
-        [None, pyarrow.py_buffer(np.ascontiguousarray(rows.observation))],
+        pyarrow.binary(BOARD_BYTES), len(rows), [None, pyarrow.py_buffer(np.ascontiguousarray(rows.observation))]
     )
-    arrays = {name: pyarrow.array(column) for name, column in columns.items() if name != "observation"}
-    table = pyarrow.table({name: arrays.get(name, packed) for name in Rows._fields})
+    columns = {name: pyarrow.array(np.ascontiguousarray(rows[name])) for name in COLUMNS if name != "observation"}
+    table = pyarrow.table({name: columns.get(name, packed) for name in COLUMNS})
     with whole_file(path) as temporary:
         parquet.write_table(table, temporary, compression="zstd")
 
@@ -185,20 +154,20 @@ def read_rows(path: Path) -> Rows:
     """
     parquet = load_pyarrow()
     try:
-        table = parquet.read_table(path, columns=list(Rows._fields))
-        columns = {name: table[name].combine_chunks() for name in Rows._fields}
-        observation = _bytes_of(columns.pop("observation"))
-        found = {name: column.to_numpy(zero_copy_only=False) for name, column in columns.items()}
+        table = parquet.read_table(path, columns=list(COLUMNS))
+        rows = np.zeros(len(table), ROW).view(np.recarray)
+        for name in COLUMNS:
+            column = table[name].combine_chunks()
+            if name != "observation":
+                rows[name] = column.to_numpy(zero_copy_only=False)
+                continue
+            if column.type.byte_width != BOARD_BYTES or column.null_count:
+                raise ValueError(f"its observations have not {BOARD_BYTES} bytes")
+            flat = np.frombuffer(column.buffers()[1], np.uint8)[column.offset * BOARD_BYTES :]
+            rows[name] = flat[: len(rows) * BOARD_BYTES].reshape(-1, BOARD_BYTES)
     except Exception as error:  # a damaged file fails in a dozen ways
         raise ValueError(f"{path} is not a whole shard of a dataset ({' '.join(str(error).split())})") from None
-    return Rows(**found, observation=observation)
-
-
-def _bytes_of(column: pyarrow.FixedSizeBinaryArray) -> np.ndarray:
-    if column.type.byte_width != BOARD_BYTES or column.null_count:
-        raise ValueError(f"its observations have not {BOARD_BYTES} bytes")
-    flat = np.frombuffer(column.buffers()[1], np.uint8)
-    return flat[column.offset * BOARD_BYTES :][: len(column) * BOARD_BYTES].reshape(-1, BOARD_BYTES)
+    return rows
 
 
 def observations(rows: Rows, observation: str = "209") -> np.ndarray:
@@ -215,11 +184,6 @@ def observations(rows: Rows, observation: str = "209") -> np.ndarray:
 def action_masks(rows: Rows) -> np.ndarray:
     """(N, 52) int8, 1 for each legal card."""
     return ((rows.mask[:, None] >> np.arange(N_ACTIONS, dtype=np.uint64)) & np.uint64(1)).astype(np.int8)
-
-
-def hash_of(path: Path) -> str:
-    """SHA-256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 VERSION = 1
@@ -318,7 +282,11 @@ class Dataset(Job):
             write_rows(folder / name, rows)
         last = np.flatnonzero(np.r_[rows.game[1:] != rows.game[:-1], True])
         won = np.bincount(np.where(rows.won[last], rows.player[last], 1 - rows.player[last]), minlength=2)
-        return Shard(name, games, len(rows.game), hash_of(folder / name)), won
+        return Shard(name, games, len(rows), _hash_of(folder / name)), won
+
+
+def _hash_of(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -345,7 +313,7 @@ def read_shard(folder: Path, shard: Shard) -> Rows:
     path = folder / shard.file
     if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
         raise ValueError(f"{folder} has no file {shard.file}, which its {MANIFEST} names")
-    if hash_of(path) != shard.sha256:
+    if _hash_of(path) != shard.sha256:
         raise ValueError(f"{path} is damaged: its checksum is not that of {MANIFEST}")
     return read_rows(path)
 

@@ -13,11 +13,9 @@ from crib_env.agents import Agent
 from crib_env.batch import SOURCES
 from crib_env.engine import DOUBLE_SKUNK, ROLES, SKUNK
 from crib_env.evaluate.executors import Cluster
-from crib_env.evaluate.matches.blocks import Pace, play_pairs, working
-from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs
+from crib_env.evaluate.matches.mirrored import Games, Pace, Shard, mean_of_pairs, play_pairs, working
 from crib_env.evaluate.matches.stopping import StoppingRule
-from crib_env.evaluate.skill.luck.table import MATCH_POINTS, NET_POINTS, RESULTS, WINS
-from crib_env.evaluate.skill.luck.variates import less_luck, results
+from crib_env.evaluate.skill.luck.variates import MATCH_POINTS, NET_POINTS, RESULTS, WINS, less_luck, results
 from crib_env.evaluate.statistics import match_points, mean_interval, rate_less_luck
 from crib_env.players.games import paired_rate_interval
 from crib_env.values import Games as GameAmount
@@ -111,7 +109,7 @@ def play_games(
         games: the number of games, even.
         seed: random seed of the deals.
         until: stop earlier, at the first of its looks at which this rule is met.
-        threads: the number of threads, which share the blocks (:class:`crib_env.evaluate.matches.blocks.Pace`).
+        threads: the number of threads, which share the blocks (:class:`crib_env.evaluate.matches.mirrored.Pace`).
         cluster: a cluster to play blocks on, in place of threads; the games are the same.
         keep_records: also write the games down, card by card.
         measure_luck: also measure how lucky ``a`` was; ``until`` then looks at results without luck.

@@ -19,53 +19,45 @@ def match_table(result: MatchResult) -> Table:
     table.add_column("")
     for name in (result.a, result.b):
         table.add_column(name, justify="right", overflow="fold")  # the paths of two run folders may begin alike
-    _add_win_rate(table, "win rate", result)
-    _add_mean(table, "net points a game", result.margin, result.margin_interval, 2)
-    _add_counts(table, "match points", result.match_points)
-    _add_mean(table, "  net, a game", result.net_match_points, result.net_match_points_interval, 3)
-    _add_counts(table, "skunks given", result.skunks)
-    _add_counts(table, "  double skunks", result.double_skunks)
-    if result.luck_adjusted is not None:
-        _add_less_luck(table, result.luck_adjusted)
+
+    def win_rate(name: str, of: MatchResult | LuckAdjusted) -> None:
+        low, high = of.interval
+        table.add_row(name, f"{of.win_rate:.2%}", f"{1 - of.win_rate:.2%}")
+        table.add_row("  95 % interval", f"{low:.2%} to {high:.2%}", f"{1 - high:.2%} to {1 - low:.2%}")
+
+    def mean(name: str, mean: float, interval: tuple[float, float], digits: int) -> None:
+        shown = f"{mean:+.{digits}f} ± {half_width(interval):.{digits}f}"
+        table.add_row(name, shown, f"{-mean:+.{digits}f}")
+
+    def of_both(name: str, values: Mapping[str, float], digits: int = 0) -> None:
+        table.add_row(name, *(f"{values[player]:,.{digits}f}" for player in ("a", "b")))
+
+    win_rate("win rate", result)
+    mean("net points a game", result.margin, result.margin_interval, 2)
+    of_both("match points", result.match_points)
+    mean("  net, a game", result.net_match_points, result.net_match_points_interval, 3)
+    of_both("skunks given", result.skunks)
+    of_both("  double skunks", result.double_skunks)
+    if (less := result.luck_adjusted) is not None:
+        table.add_section()
+        win_rate("less luck: win rate", less)
+        mean("  net points a game", less.margin, less.margin_interval, 2)
+        mean("  net match points a game", less.net_match_points, less.net_match_points_interval, 3)
+        for name, ratio in less.variance_ratio.items():
+            table.add_row(f"  variance of {name}", f"÷ {ratio:.2f}", "")
+            table.add_row("    of single games", f"÷ {less.single_variance_ratio[name]:.2f}", "")
     for role in ROLES:
         table.add_section()
-        a, b = (result.points_per_deal[player][role] for player in ("a", "b"))
-        table.add_row(f"points a deal as {role}", f"{sum(a.values()):.2f}", f"{sum(b.values()):.2f}")
+        points = {player: of_player[role] for player, of_player in result.points_per_deal.items()}
+        of_both(f"points a deal as {role}", {player: sum(of.values()) for player, of in points.items()}, 2)
         for source in SOURCES:
             if role == "dealer" or source not in ("heels", "crib"):
-                table.add_row(f"  {source}", f"{a[source]:.2f}", f"{b[source]:.2f}")
+                of_both(f"  {source}", {player: of[source] for player, of in points.items()}, 2)
     table.add_section()
-    spent = result.microseconds_per_decision
-    if spent:
-        table.add_row("µs a decision", f"{spent['a']:.2f}", f"{spent['b']:.2f}")
+    if result.microseconds_per_decision:
+        of_both("µs a decision", result.microseconds_per_decision, 2)
     table.caption = f"{result.deals_per_game:.2f} deals a game, {result.seconds:.1f} s"
     return table
-
-
-def _add_less_luck(table: Table, less: LuckAdjusted) -> None:
-    """The same results without the luck of cards and starters, and how much less they vary."""
-    table.add_section()
-    _add_win_rate(table, "less luck: win rate", less)
-    _add_mean(table, "  net points a game", less.margin, less.margin_interval, 2)
-    _add_mean(table, "  net match points a game", less.net_match_points, less.net_match_points_interval, 3)
-    for name, ratio in less.variance_ratio.items():
-        table.add_row(f"  variance of {name}", f"÷ {ratio:.2f}", "")
-        table.add_row("    of single games", f"÷ {less.single_variance_ratio[name]:.2f}", "")
-
-
-def _add_win_rate(table: Table, name: str, result: MatchResult | LuckAdjusted) -> None:
-    low, high = result.interval
-    table.add_row(name, f"{result.win_rate:.2%}", f"{1 - result.win_rate:.2%}")
-    table.add_row("  95 % interval", f"{low:.2%} to {high:.2%}", f"{1 - high:.2%} to {1 - low:.2%}")
-
-
-def _add_mean(table: Table, name: str, mean: float, interval: tuple[float, float], digits: int) -> None:
-    half = half_width(interval)
-    table.add_row(name, f"{mean:+.{digits}f} ± {half:.{digits}f}", f"{-mean:+.{digits}f}")
-
-
-def _add_counts(table: Table, name: str, counts: Mapping[str, int]) -> None:
-    table.add_row(name, f"{counts['a']:,}", f"{counts['b']:,}")
 
 
 def faults_in_words(faults: Iterable[tuple[str, Mapping[str, int]]]) -> list[str]:

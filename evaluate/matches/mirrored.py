@@ -1,24 +1,36 @@
-"""Mirrored games: the same deals played twice, with the players' seats swapped, in shards that merge exactly."""
+"""Mirrored games: the same deals played twice, with the players' seats swapped, in shards that merge exactly.
+
+They are played in blocks as large as the players' speed allows, on threads or a cluster.
+"""
 
 from __future__ import annotations
 
 import copy
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
+from queue import SimpleQueue
+from threading import Event
 
 import numpy as np
 
 from crib_env.agents import Agent, make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER, WIN
+from crib_env.evaluate.executors import Cluster
 from crib_env.evaluate.matches.game_records import GameRecord, Recorder
 from crib_env.evaluate.skill.luck.variates import LuckMeter
 from crib_env.kernels import streams
 from crib_env.players.agent_from_text import as_agent
 from crib_env.players.games import Observers, by_player, turns
 
-UNTIMED = 12  # decisions in a deal: the first of each game are not timed, because kernels are compiled in them
+_UNTIMED = 12  # decisions in a deal: the first of each game are not timed, because kernels are compiled in them
+_BLOCK = 10.0  # seconds that a block of slow players should take
+_GROWTH = 8  # factor from one block to the next, while these are quick
+_MOST = 512  # largest number of pairs in a block: larger ones are hardly faster, and fewer can be shared among threads
 
 
 @dataclass(frozen=True)
@@ -145,7 +157,7 @@ def play_shard(a: Agent, b: Agent, shard: Shard, on_progress: Callable[[int], No
     decisions, seconds = np.zeros(2, np.int64), np.zeros(2)
     faults_before = _faults(a), _faults(b)
     for turn in turns(batch, (a, b)):
-        if turn.views.decisions[0] >= UNTIMED:  # all games have equally many
+        if turn.views.decisions[0] >= _UNTIMED:  # all games have equally many
             seconds[turn.player] += turn.seconds
             decisions[turn.player] += len(turn.rows)
         if recorder is not None:
@@ -205,3 +217,160 @@ def copy_of(agent: Agent) -> Agent:
             f"agent {agent.name!r} cannot be copied for a second thread ({error}): "
             "play with threads=1, or declare powers = Powers(copyable=False) in its class"
         ) from error
+
+
+class Pace:
+    """How many pairs the next block of a match has.
+
+    Blocks have 1, 8, 64 and then 512 pairs, whatever the clock says, as long as they take no more than a few seconds: a
+    network, which may round otherwise in another batch, then decides in the same batches each time. Blocks of slower
+    players are smaller.
+    """
+
+    def __init__(self) -> None:
+        self._size = 1
+        self.pair: float | None = None  # seconds, once a block was played
+
+    def next(self, left: int) -> int:
+        """The number of pairs of the next block, of ``left``."""
+        if not left:
+            return 0
+        size = min(self._size, left)
+        if self.pair is not None:
+            size = min(size, max(1, int(_BLOCK / max(self.pair, 1e-9))))
+        self._size = min(_GROWTH * self._size, _MOST)
+        return size
+
+    def blocks(self, shard: Shard) -> Iterator[Shard]:
+        """A shard in blocks; the size of each is decided when it is taken."""
+        start = 0
+        while pairs := self.next(len(shard.deals) - start):
+            yield shard.part(start, pairs)
+            start += pairs
+
+    def took(self, block: Games) -> None:
+        """Notes the speed of a block: by the players' decisions, without those in which kernels may be compiled."""
+        timed = max(1, block.decisions.sum())  # none are timed in games that begin near their end
+        decisions = timed + _UNTIMED * len(block.scores)
+        self.pair = float(block.seconds.sum() / timed * decisions / block.pairs)
+
+
+Playing = Callable[[Iterable[Shard]], Iterator[Games]]
+"""Plays blocks, which it takes when it has room for them, and yields their games in order."""
+
+
+def play_pairs(playing: Playing, shard: Shard, pace: Pace) -> Iterator[Games]:
+    """Plays the pairs of a shard in blocks; yields these in order, each as soon as all before it are finished.
+
+    Raises:
+        ValueError: a player chose an illegal card.
+    """
+
+    left = pace.blocks(shard)
+    # The first block is measured before others begin.
+    for some in (islice(left, 1), left) if pace.pair is None else (left,):
+        for games in playing(some):
+            pace.took(games)
+            yield games
+
+
+@contextmanager
+def working(
+    a: Agent,
+    b: Agent,
+    threads: int = 1,
+    cluster: Cluster | None = None,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> Iterator[Playing]:
+    """Lets threads play, each with copies of the players, which may have memory, or a cluster in their place.
+
+    With one thread, or if a player must not be copied, the players themselves play one block after the other. At the
+    end, also by an error, threads stop at their next decision.
+
+    Raises:
+        ValueError: a player cannot be copied.
+    """
+    if cluster is not None:
+        yield lambda shards: (games for _, games in play_matches(cluster, [(a, b, shards)], on_progress))
+        return
+    if threads == 1 or not (as_agent(a).powers.copyable and as_agent(b).powers.copyable):
+        yield lambda shards: (play_shard(a, b, shard, on_progress) for shard in shards)
+        return
+    stopped, players = Event(), SimpleQueue[tuple[Agent, Agent]]()
+    for _ in range(threads):
+        players.put((copy_of(a), copy_of(b)))
+
+    def tell(done: int) -> None:
+        if stopped.is_set():  # the others no longer wait for this thread
+            raise InterruptedError
+        on_progress(done)
+
+    def play(shard: Shard) -> Games:
+        mine = players.get()
+        try:
+            return play_shard(*mine, shard, tell)
+        finally:
+            players.put(mine)
+
+    def in_order(shards: Iterable[Shard]) -> Iterator[Games]:
+        running, left = deque[Future[Games]](), iter(shards)
+        while True:
+            while running and running[0].done():
+                yield running.popleft().result()
+            busy = [one for one in running if not one.done()]
+            begun = [pool.submit(play, shard) for shard in islice(left, threads - len(busy))]
+            running.extend(begun)
+            if not running:
+                return
+            wait(busy + begun, return_when=FIRST_COMPLETED)
+
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            yield in_order
+        finally:
+            stopped.set()
+
+
+def play_there(players: tuple[Agent, Agent], shard: Shard) -> Games:
+    """Plays a shard on a worker, with copies of the players: the objects that arrive may be read-only."""
+    return play_shard(*copy.deepcopy(players), shard)
+
+
+def play_matches(
+    cluster: Cluster,
+    matches: Sequence[tuple[Agent, Agent, Iterable[Shard]]],
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> Iterator[tuple[int, Games]]:
+    """Plays several matches side by side on a cluster.
+
+    Args:
+        matches: the players of each match, and its blocks.
+        on_progress: called with the number of further games done, before they are yielded.
+
+    Yields:
+        The index of a match in ``matches``, and its next games.
+
+    Raises:
+        ValueError: a player is not to be copied.
+    """
+    for agent in (agent for a, b, _ in matches for agent in (a, b)):
+        if not as_agent(agent).powers.copyable:
+            raise ValueError(f"agent {agent.name!r} is not to be copied, and cannot play on an executor")
+    begun: list[tuple[int, int]] = []  # the match of each block, and the number of its first pair
+    following: dict[int, int] = {}
+    finished: dict[tuple[int, int], Games] = {}
+
+    def calls() -> Iterator[tuple[tuple[Agent, Agent], Shard]]:
+        for match, (a, b, blocks) in enumerate(matches):
+            for block in blocks:
+                begun.append((match, block.first))
+                following.setdefault(match, block.first)
+                yield (a, b), block
+
+    for place, games in cluster.each(play_there, calls()):
+        match, first = begun[place]
+        finished[match, first] = games
+        while (part := finished.pop((match, following[match]), None)) is not None:
+            following[match] += part.pairs
+            on_progress(len(part.scores))
+            yield match, part

@@ -54,7 +54,12 @@ def take_up(path: Path, a: Agent, b: Agent, whole: Shard) -> Games | None:
 def _again(path: Path, lines: list[bytes], players: tuple[Agent, Agent], shard: Shard) -> Games:
     """The games of these lines, if they are those of a shard."""
     first, fault = 2 * shard.first, f"{path} holds another match, or was changed: "
-    records = [_record(path, k, line) for k, line in enumerate(lines, first)]
+    records = []
+    for k, line in enumerate(lines, first):
+        try:
+            records.append(GameRecord.of_line(line.decode()))
+        except ValueError as error:
+            raise ValueError(f"{path}, line {k + 1}: {error}") from None
     try:
         cards = ([card for deal in record.cards for card in parse_cards(deal)] for record in records)
         tape = {k: iter(of_game) for k, of_game in enumerate(cards, first)}
@@ -77,13 +82,6 @@ def _check_begins(path: Path, line: bytes, k: int, names: tuple[str, str], seed:
             f"{path}, line {k + 1} is neither a game nor the beginning of game {k} of {names[0]} against {names[1]}, "
             f"seed {seed}; delete it, or give another file"
         )
-
-
-def _record(path: Path, k: int, line: bytes) -> GameRecord:
-    try:
-        return GameRecord.of_line(line.decode())
-    except ValueError as error:
-        raise ValueError(f"{path}, line {k + 1}: {error}") from None
 
 
 class _Recorded:

@@ -1,4 +1,4 @@
-"""Single deals between two players, each played twice with the seats swapped."""
+"""Single deals between two players, each played twice with the seats swapped; series of games as Lang played them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from crib_env import PlayerViews
 from crib_env.agents import Agent
 from crib_env.batch import GameBatch
+from crib_env.evaluate.statistics import match_points
 from crib_env.kernels import streams
-from crib_env.players.games import by_player, turns
+from crib_env.players.games import by_player, play_out, turns
 
-_PAIRS = 2_048  # pairs of deals played side by side
+_PAIRS = 2_048  # pairs of deals, or twice as many games, played side by side
 
 
 def play_deals(
@@ -48,3 +49,22 @@ def play_deals(
         tallies.append(by_player(batch, batch.tally))
         on_progress(len(part) // 2)
     return np.concatenate(tallies)
+
+
+def play_series(a: Agent, b: Agent, games: int, seed: int) -> np.ndarray:
+    """Final scores (N, 2) of ``a`` and ``b`` in games from 0–0, each on its own deals, as Lang (2018) played them.
+
+    The players change seats after each game; the first dealer is a fair coin.
+    """
+    deals, scores = streams(seed, games), []
+    for first in range(0, games, 2 * _PAIRS):
+        batch = GameBatch(deals[first : first + 2 * _PAIRS], first_id=first)
+        play_out(batch, (a, b))
+        scores.append(by_player(batch, batch.games["scores"]))
+    return np.concatenate(scores)
+
+
+def wins_series(scores: np.ndarray) -> bool:
+    """Whether the first player wins a series: by match points, then by the point spread; a full tie too."""
+    first, second = match_points(scores).sum(axis=0)
+    return bool(first > second or (first == second and scores[:, 0].sum() >= scores[:, 1].sum()))

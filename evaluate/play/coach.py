@@ -14,10 +14,17 @@ from crib_env.cards import format_cards
 from crib_env.engine import WIN
 from crib_env.evaluate.play.reasons import why_card, why_discard
 from crib_env.evaluate.play.saved_game import PERSON, SavedGame
-from crib_env.evaluate.skill.analysis.decisions import LEAST, Decision, GameAnalysis, Moment, analyse, decisions_at
+from crib_env.evaluate.skill.analysis.decisions import (
+    LEAST,
+    Decision,
+    GameAnalysis,
+    Moment,
+    analyse,
+    decisions_at,
+    summarise_players,
+)
 from crib_env.evaluate.skill.analysis.judges import PlayJudge, discard_worth
-from crib_env.evaluate.skill.analysis.summary import summarise_players
-from crib_env.evaluate.skill.luck.table import NET_POINTS, RESULTS, WINS
+from crib_env.evaluate.skill.luck.variates import NET_POINTS, RESULTS, WINS
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.tables.shipped import standard_win_table
 

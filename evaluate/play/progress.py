@@ -16,7 +16,7 @@ from crib_env.evaluate.play.coach import Coach
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.saved_game import PERSON
 from crib_env.evaluate.skill.analysis.decisions import KINDS
-from crib_env.evaluate.skill.luck.table import NET_POINTS, WINS
+from crib_env.evaluate.skill.luck.variates import NET_POINTS, WINS
 from crib_env.evaluate.statistics import mean_interval
 from crib_env.files.json_text import parse_json
 from crib_env.files.whole_file import add_lines

@@ -30,7 +30,7 @@ class Long(NamedTuple):
 SMALL_TD = "--hidden 16 --evaluations 1 --evaluation-games 20 --final-games 20"
 CALIBRATION = "c.json --agent greedy --pairs 3 --games 200 --positions 3 --deals 200"
 COMMANDS = {
-    "match": Long(f"evaluate match expert:hands=50 greedy --games 200 --record g.jsonl --json m.json --resume {ONE}"),
+    "match": Long(f"evaluate match expert:hands=50 greedy --games 200 --record g.jsonl --json m.json {ONE}"),
     "league": Long(f"evaluate league greedy random expert:hands=20 --games 100 --folder a {ONE}"),
     "suite": Long(f"evaluate suite careful --share 0.01 --skip time pegging --folder a {ONE}"),
     "dataset": Long(f"evaluate dataset a --agents greedy careful --games 5000 {ONE}"),

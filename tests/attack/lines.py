@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from crib_env.evaluate.__main__ import COMMANDS
+from crib_env.evaluate.__main__ import load
 from crib_env.evaluate.__main__ import main as evaluate
 from crib_env.train.__main__ import main as train
 from crib_env.train.loop.contracts import presets_of
@@ -61,7 +61,7 @@ def hostile_lines() -> Iterator[tuple[Callable[[], None], list[str]]]:
         yield evaluate, [*words, "--no-such-option", "1"]
         yield evaluate, [*words, "--no-such-option"]
         yield evaluate, [words[0] + "x", *words[1:]]
-        for number in numbers_of(COMMANDS[name].load()):
+        for number in numbers_of(load(name)):
             for value in (*bad_numbers(number), *NO_NUMBERS):
                 yield evaluate, [*words, *number.given(value)]
             yield evaluate, [*words, number.given(1)[0]]

@@ -28,7 +28,7 @@ PARTS_OF_NAMES = (
 def attack(sizes: Sizes, seed: int) -> Iterator[Attempts]:
     """Records that are none, and names; of each kind as many as files are damaged."""
     draw = random.Random(f"{seed} strangers")
-    found = Attempts("files that are no record of a match, which match --resume changed or accepted")
+    found = Attempts("files that are no record of a match, which match --record changed or accepted")
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(sizes.damages):
             found.make(refuse_record, Path(folder) / "notes.json", no_record(draw))
@@ -52,7 +52,7 @@ def no_record(draw: random.Random) -> bytes:
 def refuse_record(path: Path, content: bytes) -> None:
     """Raises an error unless the file is refused by its name, and stays as it is."""
     path.write_bytes(content)
-    done = run_here(main, "match", "greedy", "random", "--games", 2, "--seed", 5, "--record", path, "--resume")
+    done = run_here(main, "match", "greedy", "random", "--games", 2, "--seed", 5, "--record", path)
     if done.status != 2 or path.name not in done.errors or path.read_bytes() != content:
         raise AssertionError(f"status {done.status}, {done.errors!r}, and the file holds {path.read_bytes()[:100]!r}")
 

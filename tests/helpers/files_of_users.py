@@ -17,8 +17,9 @@ from crib_env.evaluate.matches.game_records import read_records
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.play.saved_game import GameSoFar, read_game
 from crib_env.evaluate.runs.format import read_config
-from crib_env.evaluate.skill.suite.suite import TASKS, Outcome, Suite, outcome_of
+from crib_env.evaluate.skill.suite.suite import TASKS, Outcome, Suite
 from crib_env.files.json_text import read_json
+from crib_env.values import typed
 from tests.helpers.written_runs import write_run
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -64,7 +65,9 @@ def one_of_each_kind(tmp_path: Path) -> dict[Path, Callable[[], Any]]:
         tmp_path / "league" / "config.json": lambda: league.begin(tmp_path / "league"),
         tmp_path / "league" / "matches" / "1-2.json": lambda: league.play(tmp_path / "league"),
         tmp_path / "suite" / "config.json": lambda: suite.begin(tmp_path / "suite"),
-        tmp_path / "outcome.json": lambda: read_json(tmp_path / "outcome.json", "outcome.json is damaged", outcome_of),
+        tmp_path / "outcome.json": lambda: read_json(
+            tmp_path / "outcome.json", "outcome.json is damaged", lambda content: typed(content, Outcome)
+        ),
         tmp_path / "dataset" / "config.json": lambda: dataset.begin(tmp_path / "dataset"),
         run / "config.json": lambda: read_config(run),
         tmp_path / "table" / "config.json": lambda: table.begin(tmp_path / "table"),

@@ -16,7 +16,7 @@ from crib_env.evaluate.__main__ import main
 from crib_env.evaluate.commands import solve
 from crib_env.evaluate.makers import luck, run, win_table
 from crib_env.evaluate.makers.win_table import PARTS
-from crib_env.evaluate.skill.luck.table import standard_luck_table
+from crib_env.evaluate.skill.luck.variates import standard_luck_table
 
 
 def make_win_table_small(monkeypatch: pytest.MonkeyPatch) -> None:

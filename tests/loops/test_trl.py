@@ -11,8 +11,7 @@ import trl
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 
-from crib_env.evaluate.language.episode import Episode
-from crib_env.evaluate.language.tools import CribbageTools
+from crib_env.evaluate.language.episode import CribbageTools, Episode
 from crib_env.text import RULES
 from tests.helpers.other_loops import blocks_of, run_block
 

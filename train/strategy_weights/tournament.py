@@ -15,7 +15,7 @@ import tyro
 from crib_env.agents.networks.weights_file import SUFFIX
 from crib_env.agents.strategy_weights import SHAPE, STARTS, StrategyWeightsAgent, starting_weights
 from crib_env.engine import GAME
-from crib_env.evaluate.matches.series import play_series
+from crib_env.evaluate.matches.single_deals import play_series, wins_series
 from crib_env.evaluate.runs.format import NET_POINTS_IN_TRAINING, snapshot, snapshot_folder
 from crib_env.tables.lang_strategies import pegging_values
 from crib_env.tables.shipped import standard_pegging
@@ -189,8 +189,8 @@ class Tournament:
         for pair in range(size // 2):
             first, second = self.pair(pair)
             seed = seed_of(settings.seed, _MATCHES, number, pair)
-            match = play_series(self.player(first), self.player(second), settings.match_games, seed)
-            winner, loser = (first, second) if match.is_won(settings.match_games) else (second, first)
+            scores = play_series(self.player(first), self.player(second), settings.match_games, seed)
+            winner, loser = (first, second) if wins_series(scores) else (second, first)
             winners.append(winner)
             losers.append(loser)
             self.weights[loser] = starting_weights(settings.start, seed + 1)

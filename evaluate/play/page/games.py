@@ -48,7 +48,7 @@ from crib_env.evaluate.play.sitting import Looker, Sitting, in_thread
 from crib_env.evaluate.play.words import tell_count, tell_game
 from crib_env.evaluate.skill.analysis.decisions import LEAST
 from crib_env.evaluate.skill.analysis.judges import PlayJudge, play_judge
-from crib_env.evaluate.skill.luck.table import WINS
+from crib_env.evaluate.skill.luck.variates import WINS
 from crib_env.files.json_text import parse_json
 from crib_env.values import Range, Seed, typed
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from crib_env.agents.belief import habits
 from crib_env.agents.equilibrium import Blueprint, load_blueprint, rank_shows
-from crib_env.evaluate.skill.luck.table import standard_luck_table
+from crib_env.evaluate.skill.luck.variates import standard_luck_table
 from crib_env.exact.discard_means import crib_sums
 from crib_env.tables.outlook import outlook, standard_values
 from crib_env.tables.shipped import WinTable, standard_cribs, standard_pegging, standard_win_table

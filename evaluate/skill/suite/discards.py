@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
@@ -31,19 +32,12 @@ N = 100_000
 PATH = Path(__file__).parent / "data" / f"{NAME}-{VERSION}.npz"
 _TABLES = Path(crib_env.tables.__file__).parent / "data"
 _NAMES = ("cribs.npz", "pegging.npz", "win_table.npz")
-_COLUMNS = {
-    "sixes": Column("i", (N, 6)),
-    "deals": Column("i", (N,)),
-    "scores": Column("i", (N, 2)),
-    "best": Column("i", (N,)),
-    "tables": Column("U", (len(_NAMES),)),
-}
 SAME = 1e-9  # values are sums of a few exact fractions: what differs by less is rounding
 _AT_ONCE = 1_000
 
 
 @dataclass(frozen=True)
-class Discards(SavedArrays, kind="discards of the suite", version=VERSION, columns=_COLUMNS):
+class Discards(SavedArrays, kind="discards of the suite", version=VERSION):
     """Six cards each, and what is best.
 
     Attributes:
@@ -55,11 +49,11 @@ class Discards(SavedArrays, kind="discards of the suite", version=VERSION, colum
         tables: hashes of the tables by which discards are valued (:func:`hashes_of_tables`).
     """
 
-    sixes: np.ndarray
-    deals: np.ndarray
-    scores: np.ndarray
-    best: np.ndarray
-    tables: np.ndarray
+    sixes: Annotated[np.ndarray, Column("i", (N, 6))]
+    deals: Annotated[np.ndarray, Column("i", (N,))]
+    scores: Annotated[np.ndarray, Column("i", (N, 2))]
+    best: Annotated[np.ndarray, Column("i", (N,))]
+    tables: Annotated[np.ndarray, Column("U", (len(_NAMES),))]
 
 
 def load(path: Path = PATH) -> Discards:

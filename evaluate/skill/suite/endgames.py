@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
@@ -23,17 +24,10 @@ NAME, VERSION = "endgames", 1
 HASH = "04be97986ce4e2fd2e3186162f54876e"
 N = 20
 PATH = Path(__file__).parent / "data" / f"{NAME}-{VERSION}.npz"
-_COLUMNS = {
-    "deals": Column("i", (N, 13)),
-    "dealers": Column("i", (N,)),
-    "scores": Column("i", (N, 2)),
-    "cards": Column("i", (N, 11)),
-    "best": Column("i", (N, N_RANKS)),
-}
 
 
 @dataclass(frozen=True)
-class Endgames(SavedArrays, kind="endgames of the suite", version=VERSION, columns=_COLUMNS):
+class Endgames(SavedArrays, kind="endgames of the suite", version=VERSION):
     """Endgames, and what wins.
 
     Attributes:
@@ -41,11 +35,11 @@ class Endgames(SavedArrays, kind="endgames of the suite", version=VERSION, colum
         best: (20, 13) int8, 1 for each rank that wins for certain.
     """
 
-    deals: np.ndarray
-    dealers: np.ndarray
-    scores: np.ndarray
-    cards: np.ndarray
-    best: np.ndarray
+    deals: Annotated[np.ndarray, Column("i", (N, 13))]
+    dealers: Annotated[np.ndarray, Column("i", (N,))]
+    scores: Annotated[np.ndarray, Column("i", (N, 2))]
+    cards: Annotated[np.ndarray, Column("i", (N, 11))]
+    best: Annotated[np.ndarray, Column("i", (N, N_RANKS))]
 
     def games(self) -> np.ndarray:
         """(20,) game records."""

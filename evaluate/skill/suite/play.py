@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
@@ -27,17 +28,10 @@ N = 10_000
 PATH = Path(__file__).parent / "data" / f"{NAME}-{VERSION}.npz"
 BEST = 0.01
 """Points: a card that loses less counts as a best one."""
-_COLUMNS = {
-    "deals": Column("i", (N, 8)),
-    "dealers": Column("i", (N,)),
-    "cards": Column("i", (N, 7)),
-    "losses": Column("f", (N, N_RANKS), has_gaps=True),
-    "nash_conv": Column("f"),
-}
 
 
 @dataclass(frozen=True)
-class Play(SavedArrays, kind="choices of the suite", version=VERSION, columns=_COLUMNS):
+class Play(SavedArrays, kind="choices of the suite", version=VERSION):
     """Choices, and what they lose.
 
     Attributes:
@@ -47,11 +41,11 @@ class Play(SavedArrays, kind="choices of the suite", version=VERSION, columns=_C
         nash_conv: of the equilibrium behind these, points a deal.
     """
 
-    deals: np.ndarray
-    dealers: np.ndarray
-    cards: np.ndarray
-    losses: np.ndarray
-    nash_conv: float
+    deals: Annotated[np.ndarray, Column("i", (N, 8))]
+    dealers: Annotated[np.ndarray, Column("i", (N,))]
+    cards: Annotated[np.ndarray, Column("i", (N, 7))]
+    losses: Annotated[np.ndarray, Column("f", (N, N_RANKS), has_gaps=True)]
+    nash_conv: Annotated[float, Column("f")]
 
 
 standard = partial(load_pinned, Play, PATH, HASH)

@@ -7,8 +7,6 @@ those answered is a figure of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from crib_env.agents import Agent
@@ -68,11 +66,7 @@ def measure(agent: Agent, work: Work) -> dict[str, Measured]:
 
 def _answers(agent: Agent, games: np.ndarray, work: Work, n_cards: int) -> tuple[np.ndarray, np.ndarray]:
     """The positions that were answered, and the cards."""
-    parts = list(_parts(agent, games, work, n_cards))
-    return np.concatenate([rows for rows, _ in parts]), np.concatenate([cards for _, cards in parts])
-
-
-def _parts(agent: Agent, games: np.ndarray, work: Work, n_cards: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    answered, chosen = [], []
     for start in range(0, len(games), _AT_ONCE):
         rows, cards = np.arange(start, min(start + _AT_ONCE, len(games))), np.zeros((0, n_cards), np.int64)
         size = len(rows)
@@ -82,5 +76,7 @@ def _parts(agent: Agent, games: np.ndarray, work: Work, n_cards: int) -> Iterato
                 break
             except UnansweredError as error:
                 rows = np.delete(rows, [number - start for number in error.game_ids])
-        yield rows, cards
+        answered.append(rows)
+        chosen.append(cards)
         work.on_progress_of(2 * len(games))(size)
+    return np.concatenate(answered), np.concatenate(chosen)
