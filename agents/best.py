@@ -1,7 +1,7 @@
 """``best``: this project's strongest player that takes microseconds; and ``erring``, who misjudges its values.
 
 ``best`` is the networks of ``agents/data/best.safetensors``, ``best:PATH`` are others. ``best:scores=no`` plays every
-deal like the first of a game, to measure the value of playing to the score. :mod:`crib_env.train.best.learner`
+deal like the first of a game, to measure the value of playing to the score. :mod:`crib_env.train.best`
 describes their training.
 
 It discards by the exact analysis, as ``expert`` does. In the play it has two policy networks, which have learned

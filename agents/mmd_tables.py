@@ -1,4 +1,4 @@
-"""``mmd-tables``: a policy that is the softmax of a sum of tables. :mod:`crib_env.train.mmd_tables.learner` trains it.
+"""``mmd-tables``: a policy that is the softmax of a sum of tables. :mod:`crib_env.train.mmd_tables` trains it.
 
 It draws its cards, but no rare ones. In the play the tables hold logits. Each table keeps what it knows of an
 information state under a key of its own. One key is all of an information state of the pegging game, the others are

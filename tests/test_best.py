@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,15 +23,12 @@ from crib_env.scoring import score_play
 from crib_env.solver.pairs import pairs_dealt
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
-from crib_env.train.best import learner as best
-from crib_env.train.best.learner import Distillation, Solving, divergence
-from crib_env.train.best.solved_decisions import SolvedPlay
-from crib_env.train.loop.learning import LearningSettings
-from crib_env.train.loop.rounds import Rounds
-from crib_env.train.loop.run_folder import RunFolder
-from tests.helpers.learner_runs import InterruptedProgress
+from crib_env.train import best
+from crib_env.train.best import divergence
+from crib_env.train.solved_decisions import SolvedPlay
+from tests.helpers.learner_runs import new_run
 from tests.helpers.refusals import refused
-from tests.helpers.solved_play import small_game
+from tests.helpers.solved_play import learn_from_a_small_game, small_game
 
 SIZES = {"dealer": 1, "held": 52, "seen": 52, "laid": 120, "latest": 39, "count": 31, "theirs": 5, "own": 5}
 SIZES |= {"floor": 13, "makes": 78, "answered": 65, "fits": 13, "starter": 13}
@@ -166,23 +163,14 @@ def test_divergence_by_hand():
     np.testing.assert_allclose(divergence(logits, chances), [0.0, np.log(4.0)], atol=1e-6)
 
 
-SMALL = LearningSettings(episodes=60_000, episodes_at_once=6_000, batch_size=256, evaluations=0)
+SMALL = best.BestSettings(
+    episode="pegging", hidden=(64,), decisions=20_000, episodes=60_000, episodes_at_once=6_000, batch_size=256
+)
 
 
-def learn(decisions, path, progress=None):
-    """The player, and a summary of its run."""
-    torch.manual_seed(0)
-    agent = BestAgent({"pegging": (64,)})
-    path.mkdir(exist_ok=True)
-    with progress or Progress(disable=True) as progress:
-        learner = Distillation(agent, "pegging", decisions, SMALL)
-        rounds = Rounds(SMALL, RunFolder.begin(path, "policy", asdict(SMALL)), progress, learner)
-        rounds.run()
-        return agent, rounds.position.summary()
-
-
-def test_it_learns_the_policy(solved, tmp_path):
-    agent, summary = learn(lambda: solved[1].sample(20_000, 1), tmp_path / "run")
+def test_it_learns_the_policy(solved, tmp_path, monkeypatch):
+    learn_from_a_small_game(monkeypatch)
+    agent, summary = new_run(best, replace(SMALL, evaluations=0), tmp_path)
     inputs, chances = (torch.from_numpy(column) for column in solved[1].sample(2_000, 9).at(np.arange(2_000)))
     untrained = PolicyNetwork((64,))
     with torch.inference_mode():
@@ -192,46 +180,31 @@ def test_it_learns_the_policy(solved, tmp_path):
     assert summary["updates"] == 10 * round(6_000 / 256)
 
 
-def test_a_stopped_run_goes_on_and_a_finished_one_needs_no_decisions(solved, tmp_path):
-    def decisions():
-        return solved[1].sample(20_000, 1)
-
-    agent, _ = learn(decisions, tmp_path / "whole")
-    with pytest.raises(KeyboardInterrupt):
-        learn(decisions, tmp_path / "stopped", InterruptedProgress(after=30_000))
-    again, _ = learn(decisions, tmp_path / "stopped")
-    finished, _ = learn(lambda: pytest.fail("asked for decisions"), tmp_path / "whole")
-    for name, tensor in agent.state_dict().items():
-        assert torch.equal(tensor, again.state_dict()[name]), name
-        assert torch.equal(tensor, finished.state_dict()[name]), name
-
-
 # --- solutions ------------------------------------------------------------------------------------------------------
 
 
 def test_decisions_are_sampled_once_and_then_read(solved, tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr(best, "_solved", lambda starter, *_: asked.append(starter) or solved[1])
-    how = Solving(iterations=1, simple_players=0.0, decisions=130, seed=3, threads=1)
-    first = best.deals(how, tmp_path, None)
+    monkeypatch.setattr(best, "solved", lambda starter, *_: asked.append(starter) or solved[1])
+    its = replace(SMALL, decisions=130)
+    first = best.decisions_of("deals", its, tmp_path, None)
     assert asked == list(range(N_RANKS))
     assert len(first) == 130
     (tmp_path / "K.npz").unlink()  # as after a kill
-    again = best.deals(how, tmp_path, None)
+    again = best.decisions_of("deals", its, tmp_path, None)
     assert asked == [*range(N_RANKS), N_RANKS - 1]
     for column, as_before in zip(again, first):
         np.testing.assert_array_equal(column, as_before)
-    best.pegging_game(how, tmp_path, None)
+    best.decisions_of("pegging", its, tmp_path, None)
     assert asked[-1] == -1
     with refused("A.npz"):
-        best.deals(how._replace(decisions=1_300), tmp_path, None)
+        best.decisions_of("deals", replace(its, decisions=1_300), tmp_path, None)
 
 
 @pytest.mark.slow
 def test_decisions_of_real_deals_hold_their_starter():
-    how = Solving(iterations=1, simple_players=0.5, decisions=1, seed=0, threads=2)
     with Progress(disable=True) as progress:
-        play = best._solved(4, how, progress)
+        play = best.solved(4, replace(SMALL, iterations=1, simple_players=0.5, threads=2), progress)
     inputs, _ = play.sample(1_000, 1).at(np.arange(1_000))
     assert (inputs[:, -N_RANKS:].argmax(axis=1) == 4).all()
     assert (inputs[:, -N_RANKS:].sum(axis=1) == 1).all()

@@ -13,11 +13,9 @@ from crib_env.agents.registry import NAMES as AGENTS
 from crib_env.evaluate.__main__ import COMMANDS, OF_AGENTS, about, names, names_under
 from crib_env.evaluate.__main__ import main as evaluate
 from crib_env.evaluate.command_line import choose
-from crib_env.train import td
+from crib_env.train import ppo, td
 from crib_env.train.__main__ import Start, crib_env, main, read_command
-from crib_env.train.loop.contracts import presets_of
-from crib_env.train.ppo import learner as ppo
-from crib_env.train.registry import LEARNERS, learner_named
+from crib_env.train.registry import LEARNERS, learner_named, presets_of
 from tests.helpers.command_here import run_here
 from tests.helpers.refusals import refused
 
@@ -40,31 +38,25 @@ def shown_by(capsys, call, *arguments):
 
 
 def test_settings_and_start_options_are_read():
-    start, settings, opponent, device = read(
-        "td", "--seeds", "5", "--hidden", "8", "4", "--executor=ray", "--td-lambda", "0.5"
-    )
+    start, settings = read("td", "--seeds", "5", "--hidden", "8", "4", "--executor=ray", "--epsilon", "0.5")
     assert start == Start(seeds=5, executor="ray")
-    assert settings == td.TDSettings(hidden=(8, 4), td_lambda=0.5)
-    assert opponent is device is None
-    assert read("td", "--folder", "here").start == Start(folder=Path("here"))
-    assert read("ppo").settings == ppo.PPOSettings()
+    assert settings == td.TDSettings(hidden=(8, 4), epsilon=0.5)
+    assert read("td", "--folder", "here")[0] == Start(folder=Path("here"))
+    assert read("ppo")[1] == ppo.PPOSettings()
 
 
 @pytest.mark.parametrize("given", [["--preset", "paper", "--gamma", "0.5"], ["--gamma=0.5", "--preset=paper"]])
 def test_a_preset_sets_the_defaults(given):
-    settings = read("ddqn", *given).settings
+    _, settings = read("ddqn", *given)
     assert (settings.preset, settings.gamma, settings.opponent) == ("paper", 0.5, "random")
 
 
 def test_a_resumed_run_keeps_its_settings():
-    assert read("ddqn", "--resume", "run", "--executor", "ray") == (
-        Start(resume=Path("run"), executor="ray"),
-        None,
-        None,
-        None,
-    )
-    assert read("mmd", "--resume", "run", "--device", "cuda").device == "cuda"
-    assert read("ddqn", "--opponent", "mine:Player", "--resume", "run").opponent == "mine:Player"
+    start, beside = read("ddqn", "--resume", "run", "--executor", "ray")
+    assert start == Start(resume=Path("run"), executor="ray")
+    assert beside.opponent is beside.device is None
+    assert read("mmd", "--resume", "run", "--device", "cuda")[1].device == "cuda"
+    assert read("ddqn", "--opponent", "mine:Player", "--resume", "run")[1].opponent == "mine:Player"
     for given in (["--gamma", "1.0"], ["--seeds", "3"], ["--folder", "there"], ["--preset", "paper"]):
         with refused(given[0]):
             read("ddqn", *given, "--resume", "run")
@@ -123,7 +115,7 @@ def test_help_of_a_command_of_evaluate(name, monkeypatch, capsys):
     [
         (["--help"], "usage: crib-env COMMAND", 0),
         (["match", "--help"], about("match"), 0),
-        (["train", "td", "--help"], LEARNERS["td"].about, 0),
+        (["train", "td", "--help"], LEARNERS["td"][1], 0),
         (["trian"], "error: there is no command 'trian': did you mean train?", 2),
         (["train"], "usage: crib-env train", 2),
     ],
@@ -169,7 +161,7 @@ def test_a_misspelled_command_is_answered_with_similar_ones():
         (["td", "--final-games", "7"], "final_games=7 is not allowed: give an even number of at least 2"),
         (["td", "--evaluation-games", "3"], "evaluation_games=3 is not allowed"),
         (["td", "--hidden", "-1"], "hidden=-1 is not allowed"),
-        (["strategy-weights", "--start-spread", "-5"], "start_spread=-5 is not allowed: give 0 to 120"),
+        (["strategy-weights", "--scaling", "-5"], "scaling=-5.0 is not allowed"),
         (["td", "--folder", "."], "exists already: continue it with --resume, or give another"),
         (["td", "--executor", "ray"], "executor='ray' is not allowed without --seeds"),
     ],

@@ -1,12 +1,9 @@
 """Double DQN: its update rule by hand, its transitions by hand, that it learns, the files and commands of its runs."""
 
-import json
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -17,16 +14,14 @@ from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.seen import Inputs, original, relabel, relabelled
 from crib_env.agents.networks.weights_file import load_tensors
 from crib_env.batch import GameBatch
-from crib_env.evaluate.__main__ import main
 from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.ranks import N_INPUTS
 from crib_env.train import ddqn
 from crib_env.train.ddqn import DDQN, PRESETS, DoubleDQN, new_agent
 from crib_env.train.experience import Decisions, Memory, Transitions, explore, play_episodes, rewards_of, transitions_of
-from crib_env.train.loop.rounds import Round
+from crib_env.train.loop.run import Round
 from crib_env.train.td import the_bits
-from tests.helpers.command_here import run_here
 from tests.helpers.learner_runs import command, new_run
 from tests.helpers.small_settings import DDQN as SMALL
 
@@ -105,15 +100,6 @@ def test_a_diverging_loss_stops_the_run():
     batch.reward[0] = np.nan
     with pytest.raises(FloatingPointError, match="the loss of network 'all' is nan"):
         learner.update("all", batch, 1e-3)
-
-
-@pytest.mark.parametrize("inputs", ["bits", "ranks"])
-def test_the_best_card_is_always_legal(inputs):
-    batch, agent = GameBatch(streams(0, 200)), DDQNAgent.new("split", "209", inputs, (8,))
-    for network in agent.networks.values():
-        network.cards.bias.data -= 1000.0
-    while len(rows := batch.acting()):
-        batch.step(rows, agent.act(batch.views(rows)))  # refuses a card that is not legal
 
 
 # --- transitions ----------------------------------------------------------------------------------------------------
@@ -284,14 +270,6 @@ def test_a_run_of_each_kind(tmp_path, changes):
     assert play_match(agent, make_agent("random"), 20).games == 20
 
 
-def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path):
-    first, again, other = (
-        run(replace(SMALL, episodes=256, evaluations=0, seed=seed), tmp_path)[0].state_dict() for seed in (3, 3, 4)
-    )
-    assert all(torch.equal(first[key], again[key]) for key in first)
-    assert not all(torch.equal(first[key], other[key]) for key in first)
-
-
 @pytest.mark.slow
 def test_ctrl_c_keeps_every_finished_round_and_says_how_to_continue(tmp_path):
     arguments, options = command("train", "ddqn", "--episodes-at-once", "128", "--hidden", "16", cwd=tmp_path)
@@ -313,20 +291,6 @@ def test_ctrl_c_keeps_every_finished_round_and_says_how_to_continue(tmp_path):
 # --- files that users pass in ---------------------------------------------------------------------------------------
 
 
-def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
-    agent = DDQNAgent.new("one", "209", "bits", (8,))
-    agent.save(tmp_path / "final.safetensors")
-    before = (tmp_path / "final.safetensors").read_bytes()
-
-    def full(*_):
-        raise OSError("no space left")
-
-    monkeypatch.setattr("os.replace", full)
-    with pytest.raises(OSError, match="no space"):
-        agent.save(tmp_path / "final.safetensors")
-    assert (tmp_path / "final.safetensors").read_bytes() == before
-
-
 def test_the_play_alone_is_learned_by_one_network(tmp_path):
     settings = replace(SMALL, evaluations=0, networks="one", opponent="random", episode="play", rewards="points")
     agent, summary = run(settings, tmp_path)
@@ -338,42 +302,6 @@ def test_the_play_alone_is_learned_by_one_network(tmp_path):
 
 
 # --- the command line -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["train", "dqn"], "there is no learner 'dqn': did you mean drqn or ddqn"),
-        (["train", "ddqn", "--episodes", "0"], "episodes=0 is not allowed"),
-        (["train", "ddqn", "--epsilon", "2"], "epsilon=2.0 is not allowed: give 0 to 1"),
-        (["train", "ddqn", "--opponent", "nobody"], "there is no agent 'nobody'"),
-        (["train", "ddqn", "--episode", "game"], "rewards='settled' is not allowed with episode='game'"),
-        (["train", "ddqn", "--preset", "mine"], "invalid choice 'mine'"),
-        (["train", "ddqn", "--resume", "nowhere"], "nowhere is not the folder of a run"),
-        (["evaluate", "match", "greedy", "nobody"], "there is no agent 'nobody'"),
-        (["evaluate", "match", "greedy", "random", "--games", "3"], "games=3 is not allowed"),
-        (["evaluate", "match", "greedy", "random", "--json", "no/where.json"], "there is no folder no"),
-        (["evaluate", "fly"], "fly"),
-    ],
-)
-def test_bad_input_is_one_clear_error_and_status_2(tmp_path, monkeypatch, capsys, arguments, message):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", arguments)
-    with pytest.raises(SystemExit) as stop:
-        import_module(f"{arguments[0]}.__main__").main()
-    said = capsys.readouterr()
-    assert stop.value.code == 2
-    assert message in said.err + said.out
-    assert not list(tmp_path.iterdir())
-
-
-def test_match_writes_json(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    done = run_here(main, "match", "greedy", "random", "--games", "200", "--json", "m.json")
-    assert "greedy against random: 200 mirrored games" in done.out
-    found = json.loads((tmp_path / "m.json").read_text())
-    assert {"a", "b", "games", "win_rate", "interval", "margin", "seconds"} <= set(found)
-    assert found["win_rate"] > 0.9
 
 
 def test_the_networks_of_anderson_et_al():

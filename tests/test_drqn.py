@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -20,9 +19,7 @@ from crib_env.kernels import streams
 from crib_env.train import drqn
 from crib_env.train.drqn import DRQN, PRESETS, Sequences, explore, sequences_of
 from crib_env.train.experience import Decisions, play_episodes, rewards_of
-from crib_env.train.loop.run import run_learner
-from crib_env.train.loop.run_folder import RunFolder
-from tests.helpers.learner_runs import class_of, new_run, run, stopped_run
+from tests.helpers.learner_runs import new_run
 from tests.helpers.small_settings import DRQN as SMALL
 from tests.helpers.small_settings import DRQN_GAMES as GAMES
 
@@ -380,38 +377,3 @@ def test_a_run_of_each_kind(tmp_path, changes):
     assert summary["episodes"] == 32
     assert summary["updates"] > 0
     assert play_match(agent, make_agent("random"), 20).games == 20
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{}, pytest.param({**GAMES, "episodes_at_once": 32, "episodes": 128}, marks=pytest.mark.slow)],
-    ids=str,
-)
-def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path, changes):
-    settings = replace(SMALL, evaluations=0, **changes)
-    whole, _ = new_run(drqn, settings, tmp_path)
-    folder = stopped_run(drqn, settings, tmp_path, settings.episodes // 4)
-    agent, summary = run(drqn, settings, RunFolder(folder.path))
-    assert summary["episodes"] == settings.episodes
-    one, two = agent.network.state_dict(), whole.network.state_dict()
-    assert all(torch.equal(one[key], two[key]) for key in two)
-    other, _ = new_run(drqn, replace(settings, seed=1), tmp_path)
-    assert not all(torch.equal(other.network.state_dict()[key], two[key]) for key in two)
-
-
-def test_after_the_play_alone_it_remembers_for_a_deal(tmp_path):
-    agent, summary = new_run(drqn, replace(SMALL, evaluations=0, episode="play", rewards="points"), tmp_path)
-    assert summary["episodes"] == SMALL.episodes
-    assert agent.about["lasts"] == "deal"
-
-
-def test_the_command_leaves_weights_that_play(tmp_path):
-    folder = RunFolder.create("drqn", SMALL, tmp_path)
-    run_learner(class_of(drqn), SMALL, folder)
-    assert json.loads((folder.path / "summary.json").read_text())["strength"]["random"]["games"] == 20
-    assert (folder.path / "learning-curve.png").exists()
-    results = [
-        play_match(make_agent(spec), make_agent("greedy"), 20) for spec in (str(folder.path), f"drqn:{folder.final}")
-    ]
-    assert results[0].margin == results[1].margin
-    assert results[1].a == f"drqn:{folder.final}"

@@ -21,7 +21,7 @@ from crib_env.evaluate.matches.game_records import read_records
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
 from crib_env.train import __main__ as train_main
-from crib_env.train.loop.rounds import put_off_interrupts
+from crib_env.train.loop.run import put_off_interrupts
 
 SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143}  # and the exit status of each
 

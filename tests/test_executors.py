@@ -26,7 +26,7 @@ from crib_env.evaluate.matches.mirrored import Games
 from crib_env.evaluate.matches.stopping import Narrow
 from crib_env.train import ddqn
 from crib_env.train.__main__ import main
-from crib_env.train.loop.sweep import Sweep
+from crib_env.train.loop.sweep import sweep
 from tests.helpers.killed_once import GAMES, KilledOnce, Settings
 from tests.helpers.learner_runs import ROOT
 from tests.helpers.refusals import refused
@@ -148,7 +148,7 @@ def test_a_sweep_equals_the_sweep_without_it_though_a_worker_is_killed(executor,
     killed = Settings(**vars(tiny), marker=str(tmp_path / "killed"))
     for name, settings, where in (("alone", replace(killed, marker=str(tmp_path)), None), ("there", killed, executor)):
         (tmp_path / name).mkdir()
-        Sweep(LEARNER, settings, 2, tmp_path / name).run(where)
+        sweep(LEARNER, settings, 2, tmp_path / name, where)
     assert (tmp_path / "killed").exists()
     lines = capfd.readouterr()
     for seed in (3, 4):

@@ -17,7 +17,7 @@ from crib_env.evaluate.matches.league import League
 from crib_env.train import td
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.loop.sweep import Sweep
+from crib_env.train.loop.sweep import sweep
 from tests.helpers.learner_runs import ROOT, class_of
 from tests.helpers.refusals import refused
 from tests.helpers.small_settings import TD as SMALL
@@ -95,7 +95,7 @@ def a_run(path):
 
 def a_sweep(path):
     path.mkdir()
-    return path, lambda: Sweep("td", SMALL, 2, path).run()
+    return path, lambda: sweep("td", SMALL, 2, path)
 
 
 def a_league(path):

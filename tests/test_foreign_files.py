@@ -30,7 +30,7 @@ from crib_env.train import td
 from crib_env.train.loop.run import load_settings
 from crib_env.train.loop.run_folder import Position, RunFolder
 from crib_env.train.loop.sweep import _scalars_of
-from crib_env.train.strategy_weights.tournament import Tournament
+from crib_env.train.strategy_weights import StrategyWeights
 from crib_env.train.td import Returns
 from crib_env.values import MOST_GAMES, typed
 from tests.helpers.files_of_users import HOSTILE, one_of_each_kind
@@ -159,7 +159,8 @@ def test_too_little_memory_is_one_line(capsys):
 
 # --- checkpoints ----------------------------------------------------------------------------------------------------
 
-ABOUT = {"rounds": 1, "episodes": 10, "seconds": 1.0, "processor_seconds": 1.0, "simulation_seconds": 0.5}
+POSITION = {"rounds": 1, "episodes": 10, "seconds": 1.0, "processor_seconds": 1.0, "simulation_seconds": 0.5}
+ABOUT = {**POSITION, "updates": 0, "settings": {}}
 NOT_OF_THIS_RUN = r"the last checkpoint of .* is not one of this run"
 
 
@@ -171,7 +172,7 @@ def folder_with(tmp_path, tensors, about=ABOUT):
 
 def td_learner():
     torch.manual_seed(0)
-    return Returns(td.TDAgent.new("features", (4,)), "float32", 1.0)
+    return Returns(replace(TD, hidden=(4,), hidden_discard=(4,)))
 
 
 BAD_POSITIONS = [{}, {"learner": "td"}, {**ABOUT, "settings": []}]
@@ -200,30 +201,28 @@ def test_a_checkpoint_of_other_settings_is_refused(tmp_path, name, value):
 
 
 def test_another_learners_checkpoint_and_tensors_that_do_not_fit_are_refused(tmp_path):
-    tournament, learner = Tournament(SMALL, tmp_path), td_learner()
+    trainee, learner = StrategyWeights(SMALL), td_learner()
     weights = (1, 121, 121, 2, 8)
     for who, tensors in (
-        (learner, tournament.state_dict()),
-        (tournament, learner.state_dict()),
+        (learner, trainee.state_dict()),
+        (trainee, learner.state_dict()),
         (learner, learner.state_dict() | {"adam.play.0.exp_avg": torch.zeros(3)}),
         (learner, learner.state_dict() | {"adam.play.99.step": torch.tensor(1.0)}),
         *(
-            (tournament, tournament.state_dict() | changes)
+            (trainee, trainee.state_dict() | changes)
             for changes in (
                 {"weights": torch.zeros(1, 3, 3, 2, 8)},
                 {"weights": torch.zeros(weights, dtype=torch.float64)},
                 {"weights": torch.full(weights, math.nan)},
                 {"weights": torch.full(weights, -1.0)},
                 {"expected": torch.zeros(7)},
-                {"order": torch.tensor([5])},
-                {"order": torch.tensor([0.0])},
             )
         ),
     ):
         with pytest.raises(ValueError, match=NOT_OF_THIS_RUN):
             Position.restored(folder_with(tmp_path, tensors), who.load_state_dict, TD if who is learner else SMALL)
     folder = folder_with(tmp_path, learner.state_dict())
-    assert Position.restored(folder, learner.load_state_dict, TD) == Position(**ABOUT)
+    assert Position.restored(folder, learner.load_state_dict, TD) == Position(**POSITION)
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------

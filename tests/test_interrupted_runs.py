@@ -1,16 +1,22 @@
 """Interrupted runs of every learner: killed ones end like others, diverging ones keep their last good checkpoint."""
 
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 
+import numpy as np
 import pytest
 import torch
 
+from crib_env.agents import make_agent
+from crib_env.agents.networks.discard_game import DiscardPlayer
+from crib_env.agents.networks.weights_file import load_tensors
+from crib_env.batch import GameBatch
+from crib_env.kernels import streams
+from crib_env.train import strategy_weights
 from crib_env.train.loop.learning import Descent
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.strategy_weights import learner as strategy_weights
 from tests.helpers.killed_runs import KINDS, kill_and_compare
-from tests.helpers.learner_runs import run, stopped_run
+from tests.helpers.learner_runs import finished_run, run, stopped_run
 from tests.helpers.solved_play import learn_from_a_small_game
 
 QUICK = ("td paper",)  # the others are slow only together
@@ -43,7 +49,7 @@ EXPLODING = {
     "strategy-weights": (
         "strategy-weights",
         lambda settings: NotANumber(**vars(settings)),
-        "weights of the agents 0 and 0 are no longer numbers",
+        "weights are no longer numbers",
     ),
 }
 
@@ -55,6 +61,25 @@ def test_a_killed_run_goes_on_to_the_same_weights(tmp_path, name):
     kill_and_compare(KINDS[name], tmp_path)
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_a_stopped_run_goes_on_to_the_same_weights_and_another_seed_comes_to_others(tmp_path, monkeypatch, name):
+    learn_from_a_small_game(monkeypatch)
+    learner, settings, _ = KINDS[name]
+    settings = replace(settings, episodes=4 * settings.episodes_at_once, evaluations=0)
+    whole, agent, summary = finished_run(learner, settings, tmp_path)
+    stopped = stopped_run(learner, settings, tmp_path, 2 * settings.episodes_at_once)
+    _, again = run(learner, settings, RunFolder(stopped.path))
+    other, _, _ = finished_run(learner, replace(settings, seed=1), tmp_path)
+    assert again["episodes"] == summary["episodes"] == settings.all_episodes
+    expected, same, different = (load_tensors(folder.final)[0] for folder in (whole, stopped, other))
+    assert all(torch.equal(same[key], tensor) for key, tensor in expected.items())
+    assert not all(torch.equal(different[key], tensor) for key, tensor in expected.items())
+    if not isinstance(agent, DiscardPlayer):
+        views = GameBatch(streams(0, 30)).views(np.arange(30))
+        cards = [make_agent(one).act(views) for one in (str(whole.path), f"{name.split()[0]}:{whole.final}")]
+        np.testing.assert_array_equal(*cards)
+
+
 @pytest.mark.parametrize("name", EXPLODING)
 def test_a_run_that_explodes_stops_and_the_last_good_checkpoint_stays(tmp_path, monkeypatch, name):
     learn_from_a_small_game(monkeypatch)
@@ -63,7 +88,7 @@ def test_a_run_that_explodes_stops_and_the_last_good_checkpoint_stays(tmp_path, 
     settings = replace(kind.settings, episodes=3 * kind.at_once, evaluations=0)
     folder = stopped_run(kind.learner, settings, tmp_path, after=kind.at_once)
     tensors, about = folder.load_checkpoint()
-    del about["settings"]  # as earlier versions saved it: else it would not go on with the others
+    about["settings"] = asdict(broken(settings))  # else it would not go on with them
     folder.save_checkpoint(kind.at_once, tensors, about)
     with pytest.raises(FloatingPointError, match=message):
         run(kind.learner, broken(settings), RunFolder(folder.path))

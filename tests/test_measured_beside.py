@@ -58,7 +58,7 @@ def test_what_came_after_the_last_checkpoint_is_not_measured_twice(tmp_path, mon
     """A killed run comes there again."""
     folder = RunFolder.create("td", TD, tmp_path)
     agent, _ = run(td, td.TDSettings(**{**vars(TD), "exploitability": 0, "episodes": 256}), folder)
-    monkeypatch.setattr(MeasuredBeside, "_ask", lambda self, path: None)
+    monkeypatch.setattr(MeasuredBeside, "_ask", lambda self, episodes: self._waiting.append(episodes))
     for episodes, left in ((0, []), (300, [0, 256])):
         before = MeasuredBeside(folder, 2, 0)
         for n in (0, 256, 512):
@@ -96,7 +96,7 @@ def test_the_end_of_the_other_process_is_an_error(finished, tmp_path):
     (line,) = logged(beside)
     assert line.startswith("64 episodes: exploitability 0.")
     beside._process.kill()
-    beside._process.wait()
+    beside._process.join()
     beside.begin(agent.save, 128)
     with pytest.raises(OSError, match="the process that measures has ended"):
         logged(beside)

@@ -13,7 +13,7 @@ from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.train import mmd
 from crib_env.train.__main__ import train
-from crib_env.train.loop.rounds import Round
+from crib_env.train.loop.run import Round
 from crib_env.train.mmd import MMD
 from crib_env.train.self_play import WIN_IN_POINTS
 from tests.helpers.learner_runs import new_run, stopped_run

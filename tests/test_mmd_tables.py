@@ -28,11 +28,19 @@ from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.kernels import lowest, mask_of, streams
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
-from crib_env.train.loop.rounds import Round
-from crib_env.train.mmd_tables.deals import _show
-from crib_env.train.mmd_tables.decisions import N_CRITIC_TABLES, Rates, Tables, decide, learn, no_deal
-from crib_env.train.mmd_tables.known_discards import look_up_discards, no_known_discards
-from crib_env.train.mmd_tables.learner import MMDTables, MMDTablesSettings
+from crib_env.train.loop.run import Round
+from crib_env.train.mmd_tables import MMDTables, MMDTablesSettings
+from crib_env.train.mmd_tables_deals import (
+    N_CRITIC_TABLES,
+    Rates,
+    Tables,
+    _show,
+    decide,
+    learn,
+    look_up_discards,
+    no_deal,
+    no_known_discards,
+)
 from tests.helpers.players import tables_agent
 
 KNOWN = no_known_discards()

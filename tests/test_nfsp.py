@@ -24,7 +24,7 @@ from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.nfsp import NFSP, BestResponses, mix
 from crib_env.train.td import the_bits
-from tests.helpers.learner_runs import class_of, new_run, run, stopped_run
+from tests.helpers.learner_runs import class_of, new_run
 from tests.helpers.small_settings import NFSP as SMALL
 
 
@@ -203,18 +203,6 @@ def test_a_run_of_each_kind(tmp_path, changes):
     assert summary["episodes"] == 32
     assert summary["updates"] > 0
     assert play_match(agent, make_agent("random"), 20).games == 20
-
-
-def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path):
-    settings = replace(SMALL, evaluations=0)
-    whole, _ = new_run(nfsp, settings, tmp_path)
-    folder = stopped_run(nfsp, settings, tmp_path, 512)
-    agent, summary = run(nfsp, settings, RunFolder(folder.path))
-    assert summary["episodes"] == 1_024
-    one, two = agent.networks.state_dict(), whole.networks.state_dict()
-    assert all(torch.equal(one[key], two[key]) for key in two)
-    other, _ = new_run(nfsp, replace(settings, seed=1), tmp_path)
-    assert not all(torch.equal(other.networks.state_dict()[key], two[key]) for key in two)
 
 
 def test_the_command_leaves_weights_that_play(tmp_path):

@@ -20,8 +20,7 @@ from crib_env.evaluate.runs.learning_curves import read_curve, read_scalars
 from crib_env.kernels import streams
 from crib_env.train import Run
 from crib_env.train.__main__ import main as train
-from crib_env.train.loop.recording import Recording
-from crib_env.train.loop.rounds import Rounds
+from crib_env.train.loop.run import Recording, Rounds
 from tests.helpers.command_here import run_here
 from tests.helpers.refusals import refused
 

@@ -17,10 +17,9 @@ from crib_env.kernels import streams
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.train import escher, mmd, rnad
-from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.mmd import MMD
 from tests.helpers import small_settings
-from tests.helpers.learner_runs import name_of, new_run, run, stopped_run
+from tests.helpers.learner_runs import name_of, new_run
 from tests.helpers.self_play import played_by
 
 SMALL = {escher: small_settings.ESCHER, mmd: small_settings.MMD, rnad: small_settings.RNAD}
@@ -79,20 +78,6 @@ def test_what_is_learned_is_harder_to_exploit(learner, tmp_path):
     before, _ = new_run(learner, replace(settings, episodes=1_024, learning_rate=0.0), tmp_path)
     agent, _ = new_run(learner, settings, tmp_path)
     assert exploitability(agent, game).mean.most < 0.6 * exploitability(before, game).mean.most
-
-
-@each
-def test_a_stopped_run_goes_on_to_the_same_weights(learner, tmp_path):
-    settings = replace(SMALL[learner], evaluations=0)
-    whole, summary = new_run(learner, settings, tmp_path)
-    assert summary["episodes"] == 1_024
-    assert summary["updates"] > 0
-    folder = stopped_run(learner, settings, tmp_path, 512)
-    agent, _ = run(learner, settings, RunFolder(folder.path))
-    one, two = agent.networks.state_dict(), whole.networks.state_dict()
-    assert all(torch.equal(one[key], two[key]) for key in two)
-    other, _ = new_run(learner, replace(settings, seed=1), tmp_path)
-    assert not all(torch.equal(other.networks.state_dict()[key], two[key]) for key in two)
 
 
 @each

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -18,13 +17,12 @@ from crib_env.engine import starter
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.runs.learning_curves import read_scalars
 from crib_env.kernels import streams
+from crib_env.train import ppo
 from crib_env.train.clone import seen_in
 from crib_env.train.experience import play_episodes, rewards_of
-from crib_env.train.loop.rounds import Rounds
+from crib_env.train.loop.run import Rounds
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.ppo import learner as ppo
-from crib_env.train.ppo.learner import PPOLearner
-from crib_env.train.ppo.sb3_vec_env import SettledDeals, SettledVecEnv
+from crib_env.train.ppo import PPOLearner, SettledDeals, SettledVecEnv
 from crib_env.train.td import the_bits
 from tests.helpers.learner_runs import finished_run, new_run, run, stopped_run
 from tests.helpers.small_ppo import PPO as SMALL
@@ -118,10 +116,9 @@ def test_deals_are_observed_by_rank_with_known_gains():
 def test_a_run_leaves_weights_curves_and_stable_baselines3s_own_file(finished):
     folder, agent, summary = finished
     assert summary["episodes"] == 1_024  # whole rounds
-    assert 0 < summary["simulation_share"] < 1
     assert json.loads((folder.path / "summary.json").read_text())["episodes"] == 1_024
     assert read_scalars(folder.path, "evaluation/win rate against greedy")[0] == [0, 512, 1_024]
-    for tag in ("train/loss", "rollout/ep_rew_mean", "time/fps", "speed/episodes per second"):
+    for tag in ("learning/critic loss", "learning/mean value", "speed/episodes per second"):
         assert len(read_scalars(folder.path, tag)[0]) >= 7
 
     model = MaskablePPO.load(folder.path / "final")
@@ -151,7 +148,7 @@ def test_it_learns(tmp_path):
     assert play_match(agent, make_agent("random"), 2_000).interval[0] > 0.75
 
 
-def test_a_reward_that_is_nan_stops_before_a_weight_changes(monkeypatch, tmp_path):
+def test_a_reward_that_is_nan_stops_the_run_and_leaves_no_weights(monkeypatch, tmp_path):
     step_wait, learner = SettledVecEnv.step_wait, PPOLearner(SMALL)
 
     def without_rewards(games):
@@ -162,14 +159,13 @@ def test_a_reward_that_is_nan_stops_before_a_weight_changes(monkeypatch, tmp_pat
     folder = RunFolder.create("ppo", SMALL, tmp_path)
     with (
         Progress(disable=True) as progress,
-        pytest.raises(FloatingPointError, match="the loss of policy and values has a gradient that is not finite"),
+        pytest.raises(FloatingPointError, match="are no longer finite"),
     ):
         learner.own_loop(Rounds(SMALL, folder, progress, learner))
-    before = PPOLearner(SMALL).state_dict()
-    assert all(torch.equal(learner.state_dict()[key], tensor) for key, tensor in before.items())
+    assert folder.load_checkpoint() is None
 
 
-@pytest.mark.parametrize("changes", [{"opponent": "greedy", "observation": "board"}, {"opponent": "ddqn"}])
+@pytest.mark.parametrize("changes", [{"opponent": "greedy"}, {"opponent": "ddqn"}])
 def test_other_opponents(tmp_path, changes):
     if changes["opponent"] == "ddqn":
         DDQNAgent.new("one", "209", "bits", (8,)).save(tmp_path / "weights.safetensors")
@@ -194,12 +190,10 @@ def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_weights_and_curves(finished
     assert summary["episodes"] == 1_024
     one, two = agent.network.state_dict(), whole.network.state_dict()
     assert all(torch.equal(one[key], two[key]) for key in two)
-    timeless = ("evaluation", "learning", "rollout", "train")
+    timeless = ("evaluation", "learning")
     curves = scalars_of(folder, timeless)
     assert curves == scalars_of(unstopped, timeless)
-    assert curves["train/loss"][0] == list(range(128, 1_025, 128))
-    saved = [json.loads(ZipFile(one.path / "final.zip").read("data")) for one in (folder, unstopped)]
-    assert saved[0]["_n_updates"] == saved[1]["_n_updates"] == 16
+    assert curves["learning/KL"][0] == list(range(128, 1_025, 128))
 
 
 # --- files that users pass in ---------------------------------------------------------------------------------------

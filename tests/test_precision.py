@@ -14,9 +14,8 @@ from rich.progress import Progress
 from crib_env.agents.networks.weights_file import SUFFIX, load_tensors
 from crib_env.train import __main__ as train_command
 from crib_env.train import ddqn
-from crib_env.train.loop import number_format
-from crib_env.train.loop.learning import with_precision
-from crib_env.train.loop.number_format import chosen, precision, processor
+from crib_env.train.loop import learning as number_format
+from crib_env.train.loop.learning import chosen, precision, processor, with_precision
 from crib_env.train.loop.run import _is_expected, precision_in_words, run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.registry import LEARNERS
@@ -71,7 +70,7 @@ def test_what_is_said_of_this_processor():
 
 
 def module_of(name):
-    return import_module(f"crib_env.train.{LEARNERS[name].place.partition(':')[0]}")
+    return import_module(f"crib_env.train.{LEARNERS[name][0].partition(':')[0]}")
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -92,7 +91,7 @@ def test_a_run_keeps_the_precision_that_it_began_with(fastest, tmp_path, monkeyp
     begin = ["train", "td", "--folder", "mine", "--episodes", "64", "--hidden", "8", "--hidden-discard", "8"]
     monkeypatch.setattr(sys, "argv", [*begin, "--evaluations", "0", "--final-games", "20"])
     with monkeypatch.context() as patch:
-        patch.setattr(TDLearner, "play_and_learn", interrupted)
+        patch.setattr("crib_env.train.td.Returns.play_and_learn", interrupted)
         with pytest.raises(SystemExit):
             train_command.main()
     here = processor()

@@ -15,10 +15,8 @@ from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
-from crib_env.evaluate.speed import ROUNDS
 from crib_env.single_agent import SingleAgentCribbage
-from crib_env.train.ppo import speed as ppo_speed
-from crib_env.train.ppo.sb3_vec_env import CribbageVecEnv
+from crib_env.train.sb3_vec_env import CribbageVecEnv
 from tests.helpers.refusals import refused
 from tests.helpers.vector_games import IDS, FirstCard
 
@@ -167,13 +165,3 @@ def test_wrappers_callbacks_and_evaluation_of_stable_baselines3(tmp_path):
         games = CribbageVecEnv(8, episode="deal")
         means = [evaluate_policy(either, games, n_eval_episodes=8)[0] for either in (model, again)]
     assert -40 < means[0] < 40
-
-
-def test_the_measurement_of_training_speed(monkeypatch):
-    for name, value in {"DECISIONS": 96, "MINIBATCH": 48, "GAMES": 16, "PROCESSES": (2,)}.items():
-        monkeypatch.setattr(ppo_speed, name, value)
-    said = []
-    rates = ppo_speed.measure_ppo_speed(said.append)
-    assert list(rates) == ["CribbageVecEnv, 16 games", "SubprocVecEnv, 2 processes"]
-    assert len(said) == 2 * (ROUNDS + 1)
-    assert all(len(rate.values) == ROUNDS and min(rate.values) > 0 for rate in rates.values())

@@ -5,13 +5,22 @@ from dataclasses import replace
 
 import pytest
 
-from crib_env.train import clone, ddqn, drqn, escher, mmd, nfsp, rnad, td
-from crib_env.train.best import learner as best
-from crib_env.train.discard_game import learner as discard_game
-from crib_env.train.loop.contracts import presets_of
-from crib_env.train.mmd_tables import learner as mmd_tables
-from crib_env.train.ppo import learner as ppo
-from crib_env.train.strategy_weights import learner as strategy_weights
+from crib_env.train import (
+    best,
+    clone,
+    ddqn,
+    discard_game,
+    drqn,
+    escher,
+    mmd,
+    mmd_tables,
+    nfsp,
+    ppo,
+    rnad,
+    strategy_weights,
+    td,
+)
+from crib_env.train.registry import presets_of
 from crib_env.values import Range
 from tests.helpers.command_lines import bad_numbers, numbers_of
 from tests.helpers.learner_runs import class_of, name_of
@@ -46,7 +55,6 @@ def test_every_number_has_a_range_and_is_refused_outside_of_it(learner):
         (td, {"final_games": 0}, "final_games=0 is not allowed: give an even number of at least 2"),
         (nfsp, {"evaluation_games": 3}, "evaluation_games=3 is not allowed: give an even number of at least 2"),
         (ppo, {"hidden": (64, -1)}, "hidden=-1 is not allowed: give 1 to 16,384"),
-        (strategy_weights, {"start_spread": -5}, "start_spread=-5 is not allowed: give 0 to 120"),
         (best, {"learning_rate": -1e-3}, "learning_rate=-0.001 is not allowed: give at least 0"),
         (strategy_weights, {"cap": 0.0}, "cap=0.0 is not allowed: give more than 0"),
         (discard_game, {"batch_size": 2.5}, "batch_size=2.5 is not allowed: give a whole number"),
@@ -55,7 +63,6 @@ def test_every_number_has_a_range_and_is_refused_outside_of_it(learner):
         (td, {"hidden": 64}, "hidden=64 is not allowed: give a list"),
         (ddqn, {"threads": 1_000_000}, "threads=1000000 is not allowed: give 1 to 256"),
         (best, {"simple_players": 1.0}, "simple_players=1 is not allowed"),
-        (strategy_weights, {"start": "nothing"}, "start='nothing' is not allowed: choose one of random, hand_max_min"),
         *((learner, {"opponent": "nobody"}, "there is no agent 'nobody'") for learner in (ddqn, drqn, ppo)),
         (ddqn, PLAY | {"networks": "split"}, "networks='split' is not allowed with episode='play'"),
         (drqn, {"burn_in": 7}, "burn_in=7 is not allowed: give 0 to length=6"),
@@ -63,8 +70,8 @@ def test_every_number_has_a_range_and_is_refused_outside_of_it(learner):
         (drqn, {"episode": "play"}, "rewards='settled' is not allowed with episode='play'"),
         (ppo, {"batch_size": 500}, "batch_size=500 is not allowed: it must divide"),
         (td, {"updates": "traces"}, "hidden=(256, 256) is not allowed with updates='traces': give one width"),
+        (td, {"td_lambda": 0.5}, "td_lambda=0.5 is not allowed with updates='returns': give 0"),
         (td, {"updates": "traces", "hidden": (4,)}, "epsilon=0.25 is not allowed with updates='traces': give 0"),
-        (strategy_weights, {"rounds": 2}, "rounds=2 is not allowed with opponent='self'"),
         (discard_game, {"values": "sampled"}, "hidden=(256, 256) is not allowed with values='sampled': give one width"),
         (
             discard_game,

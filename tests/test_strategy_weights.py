@@ -23,31 +23,27 @@ from crib_env.batch import GameBatch
 from crib_env.engine import GAME
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.matches.single_deals import play_series, wins_series
-from crib_env.evaluate.runs.learning_curves import read_scalars
+from crib_env.evaluate.runs.format import snapshots_of
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
 from crib_env.tables.lang_strategies import pegging_values
 from crib_env.tables.shipped import standard_pegging
-from crib_env.train.__main__ import train
-from crib_env.train.loop import run as train_run
-from crib_env.train.loop import strength
+from crib_env.train import strategy_weights as learner
+from crib_env.train.loop.run import Round
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.strategy_weights import learner
-from crib_env.train.strategy_weights.games import (
+from crib_env.train.strategy_weights import PRESETS, StrategyWeights
+from crib_env.train.strategy_weights_games import (
     blend_all,
     credits,
     draw,
-    factor_of,
     find_advocates,
     play_and_learn,
     update,
     variance_of,
     weights_at,
 )
-from crib_env.train.strategy_weights.learner import PRESETS
-from crib_env.train.strategy_weights.tournament import Tournament
 from tests.helpers.desirabilities import desirabilities
-from tests.helpers.learner_runs import class_of, finished_run, new_run, run, stopped_run
+from tests.helpers.learner_runs import finished_run, new_run, run, stopped_run
 from tests.helpers.refusals import refused
 from tests.helpers.small_settings import STRATEGY_WEIGHTS as SMALL
 
@@ -87,11 +83,6 @@ def test_the_factor_fades_with_every_deal_before_the_last():
     np.testing.assert_allclose(points, [24.3, 27, 30])
     np.testing.assert_allclose(credited([0, 0, 0], 30.0, 0.0), [30, 30, 30])
     np.testing.assert_allclose(credited([0, 0, 0], 30.0, 1.0), [0, 0, 30])
-    assert factor_of(points[0], 2.0, 1.0) == pytest.approx(math.exp(0.486))
-    # A loss undoes a win; with a forgiveness of a quarter it undoes a quarter of it.
-    assert factor_of(-points[0], 2.0, 1.0) == pytest.approx(math.exp(-0.486))
-    assert factor_of(-points[0], 2.0, 0.25) == pytest.approx(math.exp(-0.1215))
-    assert factor_of(points[0], 2.0, 0.25) == pytest.approx(math.exp(0.486))
 
 
 def test_a_deal_is_credited_with_what_it_changed():
@@ -222,7 +213,7 @@ def test_exploration_follows_its_chance():
 
 
 def test_the_expected_margin_is_learned_and_not_without_baseline():
-    _, _, expected, _ = learned(3_000, start_spread=0, baseline=0.05, credit_decay=0.0)
+    _, _, expected, _ = learned(3_000, baseline=0.05, credit_decay=0.0)
     ahead = expected[60:100, 30:50][expected[60:100, 30:50] != 0].mean()
     behind = expected[30:50, 60:100][expected[30:50, 60:100] != 0].mean()
     assert ahead > 1
@@ -309,98 +300,35 @@ def test_weights_that_are_no_strategy_are_refused(tmp_path, monkeypatch):
 # --- runs -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_run_by_its_command_ends_with_a_summary(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    few = "--episodes 2000 --snapshots 1 --evaluations 0 --final-games 20 --match-games 5 --folder run"
-    train(["strategy-weights", *few.split()])
-    assert json.loads(Path("run/summary.json").read_text())["agent"] == 0
-
-
-def test_a_run_leaves_weights_pictures_and_snapshots(finished):
+def test_a_run_leaves_weights_and_snapshots(finished):
     folder, agent, summary = finished
     assert summary["episodes"] == 2_500
-    assert summary["agent"] == 0
-    names = [path.name for path in sorted((folder.path / "snapshots" / "agent-0").iterdir())]
-    assert names == [f"games-{n:010d}.safetensors" for n in (0, 2_000, 2_500)]
+    names = [path.name for path in snapshots_of(folder.path)]
+    assert names == [f"games-{n:010d}.safetensors" for n in (0, 1_000, 2_000, 2_500)]
     last = make_agent(f"strategy-weights:{folder.path / 'snapshots' / 'agent-0' / 'games-0000002500'}")
     np.testing.assert_array_equal(last.weights, agent.weights)
-    for picture in ("strategies.png", "history.png"):
-        assert (folder.path / picture).read_bytes()[:4] == b"\x89PNG"
     views = views_of(some_games(0))
     for spec in (f"strategy-weights:{folder.final}", str(folder.path)):
         np.testing.assert_array_equal(make_agent(spec).act(views), agent.act(views))
 
 
-@pytest.mark.slow
-def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_weights(finished, tmp_path):
-    _, whole, _ = finished
-    folder = stopped_run(learner, SMALL, tmp_path, 1_000)
-    agent, summary = run(learner, SMALL, RunFolder(folder.path))
-    assert summary["episodes"] == 2_500
-    np.testing.assert_array_equal(agent.weights, whole.weights)
-    at_its_end, _ = run(learner, SMALL, RunFolder(folder.path))
-    np.testing.assert_array_equal(at_its_end.weights, whole.weights)
+@pytest.mark.parametrize(("score", "winner"), [([121, 0], 0), ([0, 121], 1)])
+def test_of_two_learners_the_winner_of_their_match_is_the_agent(tmp_path, monkeypatch, score, winner):
+    settings = replace(SMALL, opponent="other", episodes=300, evaluations=0, neighbours=0.5, cap=0.8)
+    monkeypatch.setattr("crib_env.train.strategy_weights.play_series", lambda *_: np.array([score] * 100))
+    folder = stopped_run(learner, replace(settings, episodes_at_once=100), tmp_path, 200)
+    agent, _ = run(learner, replace(settings, episodes_at_once=100), RunFolder(folder.path))
+    snapshots = snapshots_of(folder.path)
+    assert {path.parent.name for path in snapshots} == {f"agent-{winner}"}
+    np.testing.assert_array_equal(StrategyWeightsAgent.load(snapshots[-1]).weights, agent.weights)
 
 
-@pytest.mark.slow
-def test_a_run_killed_in_its_last_measuring_keeps_the_last_point_of_its_curves(tmp_path, monkeypatch):
-    settings = replace(SMALL, episodes=2_000, snapshots=1, evaluation_games=2, final_games=2)
-    measured = strength.Matches.measure
-
-    def killed(self, agent, games, seed, on_progress=None):
-        if on_progress is not None:  # as the last one has it
-            raise KeyboardInterrupt
-        return measured(self, agent, games, seed)
-
-    folder = RunFolder.create("strategy-weights", settings, tmp_path)
-    with monkeypatch.context() as patch:
-        patch.setattr(strength.Matches, "measure", killed)
-        with pytest.raises(KeyboardInterrupt):
-            train_run.run_learner(class_of(learner), settings, folder)
-    train_run.run_learner(class_of(learner), settings, RunFolder(folder.path))
-    for tag in ("learning/exploration", "speed/episodes per second", "evaluation/win rate against greedy"):
-        assert read_scalars(folder.path, tag)[0][-1] == 2_000, tag
-    assert read_scalars(folder.path, "learning/exploration")[0] == [1_000, 2_000]
-
-
-@pytest.mark.slow
-def test_a_tournament_stopped_between_rounds_ends_alike(tmp_path):
-    settings = replace(SMALL, opponent="other", rounds=2, episodes=300, evaluations=0, neighbours=0.5, cap=0.8)
-    assert (settings.n_agents, settings.pairs, settings.all_episodes) == (4, 2, 1_200)
-    agent, summary = new_run(learner, settings, tmp_path)
-    assert summary["episodes"] == 1_200
-    folder = stopped_run(learner, settings, tmp_path, 600)
-    again, other = run(learner, settings, RunFolder(folder.path))
-    np.testing.assert_array_equal(again.weights, agent.weights)
-    assert other["agent"] == summary["agent"]
-    snapshots = sorted((folder.path / "snapshots" / f"agent-{other['agent']}").iterdir())
-    assert [int(path.stem[6:]) for path in snapshots] == [0, 300, 600]
-
-
-def test_winners_go_ahead_and_losers_start_over(tmp_path, monkeypatch):
-    settings = replace(SMALL, opponent="other", rounds=2)
-    tournament = Tournament(settings, tmp_path)
-    before = tournament.weights.copy()
-    results = iter([[0, 121], [121, 0], [121, 0]])
-    monkeypatch.setattr("crib_env.train.strategy_weights.tournament.play_series", lambda *_: np.array([next(results)]))
-    assert [tournament.pair(k) for k in range(2)] == [(0, 1), (2, 3)]
-    tournament.end_round(0)
-    assert tournament.order.tolist() == [1, 2, 0, 3]
-    kept = [(tournament.weights[k] == before[k]).all() for k in range(4)]
-    assert kept == [False, True, True, False]
-    tournament.end_round(1)
-    assert tournament.order.tolist() == [1, 2, 0, 3]
-    assert next(results, None) is None  # losers play no match
-
-
-def test_a_static_opponent_never_learns(tmp_path):
-    settings = replace(SMALL, opponent="static", episodes=200, start="crib_min_avg")
-    tournament = Tournament(settings, tmp_path)
-    before = tournament.weights.copy()
-    tournament.play(0, 0, 200)
-    assert (tournament.weights[0] != before[0]).any()
-    np.testing.assert_array_equal(tournament.weights[1], before[1])
-    np.testing.assert_array_equal(before[0], starting_weights("crib_min_avg"))
+def test_a_static_opponent_never_learns():
+    trainee = StrategyWeights(replace(SMALL, opponent="static", episodes=200))
+    before = trainee.weights.copy()
+    trainee.play_and_learn(Round(200, 1, 0.0, 0.0, np.random.default_rng(0)))
+    assert (trainee.weights[0] != before[0]).any()
+    np.testing.assert_array_equal(trainee.weights[1], before[1])
 
 
 def test_presets_say_what_they_are():

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, make_dataclass
 from inspect import getdoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, Any
 
 import tyro
 
@@ -17,11 +17,7 @@ from crib_env.evaluate.command_line import SomeExecutor, SomeFolder, choose, rea
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.runs.format import SEEDS
 from crib_env.players.agent_from_text import is_outside
-from crib_env.train.registry import LEARNERS, learner_named
-
-if TYPE_CHECKING:
-    from crib_env.train.loop.contracts import Learner
-    from crib_env.train.loop.learning import RunSettings
+from crib_env.train.registry import LEARNERS, learner_named, presets_of
 
 _ABOUT = """Trains an agent and measures its strength.
 
@@ -57,39 +53,30 @@ class _Preset:
 
 
 @dataclass(frozen=True)
-class _Resume:
+class Resume:
+    """What is allowed beside ``--resume``."""
+
     resume: Path
     executor: str | None = None
-    opponent: str | None = None
-    device: str | None = None
+    opponent: str | None = None  # the class named again; the file in a folder never decides whose code runs
+    device: str | None = None  # where the run goes on, if it is another device
 
 
-class Command(NamedTuple):
-    """A parsed command line."""
-
-    start: Start
-    settings: RunSettings | None
-    """Of the run; ``None`` when resuming."""
-    opponent: str | None = None
-    """The class named again when resuming; the file in a folder never decides whose code runs."""
-    device: str | None = None
-    """Where a resumed run goes on, if it is another device."""
-
-
-def read_command(name: str, learner: type[Learner], about: str, arguments: Sequence[str]) -> Command:
+def read_command(name: str, learner: Any, about: str, arguments: Sequence[str]) -> tuple[Start, Any]:
     """Reads the options of a learner of this name; prints help or an error and exits.
+
+    Returns:
+        How to start; and the settings of a new run, or what ``--resume`` allows beside it.
 
     Raises:
         ValueError: a setting has a value that is not allowed, or is given together with ``--resume``.
     """
-    from crib_env.train.loop.contracts import presets_of
-
     prog, given = f"{PROG} train {name}", {word.partition("=")[0] for word in arguments}
     if "--resume" in given and given.isdisjoint(("-h", "--help")):
-        asked, others = tyro.cli(_Resume, args=arguments, prog=prog, return_unknown_args=True)
+        asked, others = tyro.cli(Resume, args=arguments, prog=prog, return_unknown_args=True)
         if others:
             raise ValueError(f"--resume keeps the settings of the run: {others[0]} cannot be combined with it")
-        return Command(Start(asked.resume, executor=asked.executor), None, asked.opponent, asked.device)
+        return Start(asked.resume, executor=asked.executor), asked
     # A preset changes the defaults, so it is read first. An unknown one is left to the parser, which lists the allowed
     # ones.
     chosen, _ = tyro.cli(_Preset, args=arguments, add_help=False, return_unknown_args=True, console_outputs=False)
@@ -98,13 +85,13 @@ def read_command(name: str, learner: type[Learner], about: str, arguments: Seque
     kinds = (("run", Start), ("learner", type(default)))
     options = make_dataclass("Options", [(of, Annotated[kind, tyro.conf.arg(name="")]) for of, kind in kinds])
     found = read(options, prog, about, arguments, default=options(Start(), default))
-    return Command(found.run, found.learner)
+    return found.run, found.learner
 
 
 def train(words: list[str]) -> None:
     """Trains as the words after ``crib-env train`` say."""
     with reported_errors():
-        abouts = {name: learner.about for name, learner in LEARNERS.items()}
+        abouts = {name: about for name, (_, about) in LEARNERS.items()}
         if words and is_outside(words[0]):
             name, arguments = words[0], words[1:]
         else:
@@ -116,31 +103,31 @@ def train(words: list[str]) -> None:
         from crib_env.train.loop.learning import with_precision
         from crib_env.train.loop.run import load_settings, run_learner
         from crib_env.train.loop.run_folder import RunFolder
-        from crib_env.train.loop.sweep import Sweep
+        from crib_env.train.loop.sweep import sweep
 
         learner = learner_named(name)
-        about = LEARNERS[name].about if name in LEARNERS else (getdoc(learner) or name).partition("\n\n")[0]
-        start, given, opponent, device = read_command(name, learner, about, arguments)
+        about = abouts[name] if name in LEARNERS else (getdoc(learner) or name).partition("\n\n")[0]
+        start, given = read_command(name, learner, about, arguments)
         seeds = start.seeds
         if start.resume is not None:
             folder, found = RunFolder.open(start.resume, name)
             seeds = found.pop("seeds", None)
-            found |= {} if device is None else {"device": device}
-            settings = load_settings(learner, found, folder.path, () if opponent is None else (opponent,))
+            found |= {} if given.device is None else {"device": given.device}
+            settings = load_settings(learner, found, folder.path, [given.opponent] if given.opponent else [])
         if start.executor is not None:
             if seeds is None:
                 raise ValueError(
                     f"executor={start.executor!r} is not allowed without --seeds: one run stays on one machine"
                 )
             check_executor(start.executor)
-        if given is not None:
+        if start.resume is None:
             settings = with_precision(given)
             folder = RunFolder.create(name, settings, seeds=seeds, folder=start.folder)
     with reported_errors(f"stopped; continue with: {PROG} train {name} --resume {shlex.quote(folder.path.as_posix())}"):
         if seeds is None:
             run_learner(learner, settings, folder)
         else:
-            Sweep(name, settings, seeds, folder.path).run(start.executor)
+            sweep(name, settings, seeds, folder.path, start.executor)
 
 
 def crib_env() -> None:

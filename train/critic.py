@@ -17,9 +17,17 @@ import torch
 
 from crib_env.agents.networks.ddqn import DDQNAgent, QNetwork, make_sparse
 from crib_env.observation import N_ACTIONS
-from crib_env.train.loop.contracts import Stateful, by_network
-from crib_env.train.loop.learning import Count, Descent, LearningSettings, NotNegative, PeggingCards, Widths
-from crib_env.train.loop.number_format import precision
+from crib_env.train.loop.learning import (
+    Count,
+    Descent,
+    LearningSettings,
+    NotNegative,
+    PeggingCards,
+    Stateful,
+    Widths,
+    by_network,
+    precision,
+)
 from crib_env.train.self_play import Played
 
 

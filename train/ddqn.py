@@ -50,10 +50,19 @@ from crib_env.train.experience import (
     rewards_of,
     transitions_of,
 )
-from crib_env.train.loop.contracts import Parts, by_network
-from crib_env.train.loop.learning import SHARAN_PAWAR, Count, Descent, QSettings, Widths, follow, mean_of_steps
-from crib_env.train.loop.number_format import precision
-from crib_env.train.loop.rounds import Round
+from crib_env.train.loop.learning import (
+    SHARAN_PAWAR,
+    Count,
+    Descent,
+    Parts,
+    QSettings,
+    Widths,
+    by_network,
+    follow,
+    mean_of_steps,
+    precision,
+)
+from crib_env.train.loop.run import Round
 from crib_env.train.self_play import new_games, play_out
 from crib_env.values import Positive, Share, WholeNumber
 
@@ -172,13 +181,8 @@ class DoubleDQN(Parts):
     def learn(
         self, new: Transitions, is_discard: np.ndarray, rate: float | None, rng: np.random.Generator
     ) -> dict[str, list[dict[str, float]]]:
-        """Adds new transitions and makes the gradient steps due for them; returns the scalars of each, by network.
-
-        Args:
-            new: M transitions.
-            is_discard: (M,) bool, which of them are discards.
-            rate: learning rate; ``None`` means no step yet.
-        """
+        """Adds new transitions (M), some of them discards (M,), and makes the gradient steps due for them, none at the
+        rate ``None``; returns the scalars of each, by network."""
         settings, steps = self.settings, dict[str, list[dict[str, float]]]()
         for name, memory in self.memories.items():
             rows = self.online.rows_of(name, is_discard)

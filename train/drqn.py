@@ -47,10 +47,18 @@ from crib_env.train.experience import (
     play_episodes,
     rewards_of,
 )
-from crib_env.train.loop.contracts import Parts
-from crib_env.train.loop.learning import SHARAN_PAWAR, Count, Descent, QSettings, Width, Widths, mean_of_steps
-from crib_env.train.loop.number_format import precision
-from crib_env.train.loop.rounds import Round
+from crib_env.train.loop.learning import (
+    SHARAN_PAWAR,
+    Count,
+    Descent,
+    Parts,
+    QSettings,
+    Width,
+    Widths,
+    mean_of_steps,
+    precision,
+)
+from crib_env.train.loop.run import Round
 from crib_env.values import WholeNumber
 
 
@@ -129,26 +137,16 @@ class Sequences(Columns):
     def zeros(cls, n: int, length: int, n_inputs: int) -> Sequences:
         """``n`` pieces of zeros, of ``length`` decisions in all."""
         shape = n, length
-        return cls(
-            np.zeros((*shape, n_inputs), np.int8),
-            np.zeros((*shape, N_ACTIONS), np.float32),
-            np.zeros(shape, np.int64),
-            np.zeros(shape, np.float32),
-            np.zeros(shape, np.float32),
-            np.zeros(shape, np.bool_),
-        )
+        inputs, gains = np.zeros((*shape, n_inputs), np.int8), np.zeros((*shape, N_ACTIONS), np.float32)
+        card, reward, discount = (np.zeros(shape, kind) for kind in (np.int64, np.float32, np.float32))
+        return cls(inputs, gains, card, reward, discount, np.zeros(shape, np.bool_))
 
 
 def sequences_of(
     decisions: Decisions, rewards: np.ndarray, ends: np.ndarray, burn_in: int, length: int, gamma: float
 ) -> Sequences:
-    """Cuts the decisions into sequences, so that each is learned from in exactly one of them.
-
-    Args:
-        rewards, ends: (D,), from :func:`crib_env.train.experience.rewards_of`.
-        burn_in: decisions before each sequence, at most ``length``.
-        length: decisions to learn from in a sequence.
-    """
+    """Cuts the decisions into sequences, so that each is learned from in exactly one of them. Rewards and ends (D,) are
+    those of :func:`crib_env.train.experience.rewards_of`."""
     n = len(rewards)
     begins = np.append(True, ends[:-1])
     place = np.arange(n) - np.flatnonzero(begins)[np.cumsum(begins) - 1]  # in the chain
@@ -239,11 +237,7 @@ class DRQN(Parts):
         }
 
     def values_and_targets(self, batch: Sequences) -> tuple[torch.Tensor, torch.Tensor]:
-        """Values of the chosen cards in all decisions to learn from, (D,), and their targets.
-
-        Targets are rewards, plus the target network's value of the online network's best legal card in the next
-        decision.
-        """
+        """Values of the chosen cards in all decisions to learn from, (D,), and their targets, as for Double DQN."""
         burn_in, length = self.settings.burn_in, self.settings.length
         is_real = torch.from_numpy(batch.gains > -np.inf).any(dim=2)
         longest = int(is_real.any(dim=0).nonzero()[-1]) + 1

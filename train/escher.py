@@ -35,7 +35,6 @@ Differences from the paper:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -50,10 +49,17 @@ from crib_env.observation import N_ACTIONS
 from crib_env.ranks import N_INPUTS
 from crib_env.train.critic import Critic, CriticSettings
 from crib_env.train.experience import Columns, Reservoir
-from crib_env.train.loop.contracts import Parts, by_network
-from crib_env.train.loop.learning import Count, Descent, NotNegative, mean_of_steps, split_into_batches
-from crib_env.train.loop.number_format import precision
-from crib_env.train.loop.rounds import Round
+from crib_env.train.loop.learning import (
+    Count,
+    Descent,
+    NotNegative,
+    Parts,
+    by_network,
+    mean_of_steps,
+    precision,
+    split_into_batches,
+)
+from crib_env.train.loop.run import Round
 from crib_env.train.self_play import Played, new_games, self_play
 from crib_env.values import Positive
 
@@ -135,25 +141,12 @@ def sampled(chances: torch.Tensor, asked: Asked) -> torch.Tensor:
     return torch.where(of_update_player(asked.chain)[:, None], legal / legal.sum(dim=1, keepdim=True), chances)
 
 
-# Outputs with gains (B, 52), the numbers of the cards (B, 52) and which are legal (B, 52) to the loss of each row (B,).
-Loss = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
-
-
-def squared(outputs: torch.Tensor, numbers: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-    """A :data:`Loss` that is least where outputs are the mean of the numbers."""
-    return (outputs - numbers).masked_fill(~legal, 0).square().sum(dim=1)
-
-
-def cross_entropy(outputs: torch.Tensor, numbers: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-    """A :data:`Loss` that is least where the softmax of outputs is the mean of the numbers."""
-    return -(numbers * outputs.log_softmax(dim=1)).masked_fill(~legal, 0).sum(dim=1)
-
-
 class Fitted(Parts):
-    """Networks fitted to the weighted mean of all numbers at each information state: R or π̄, with their reservoirs."""
+    """Networks fitted to the weighted mean of all numbers at each information state: R, ``"regret"``, by their outputs,
+    or π̄, ``"policy"``, by the softmax of these; with their reservoirs."""
 
-    def __init__(self, what: str, networks: DDQNAgent, loss: Loss, settings: ESCHERSettings) -> None:
-        self.what, self.networks, self._loss, self._settings = what, networks, loss, settings
+    def __init__(self, what: str, networks: DDQNAgent, settings: ESCHERSettings) -> None:
+        self.what, self.networks, self._settings = what, networks, settings
         self.descents = {name: Descent(net, f"{what} {name!r}") for name, net in networks.networks.items()}
         self.reservoirs = {name: Reservoir(Visits.zeros(settings.memory)) for name in networks.networks}
         parts = by_network("reservoir", self.reservoirs) | by_network("adam", self.descents)
@@ -182,8 +175,12 @@ class Fitted(Parts):
             outputs = self.networks.networks[name](self.networks.inputs_of(name, batch.inputs))
         weights = torch.from_numpy(batch.t / batch.t.max()).square()
         numbers, gains = torch.from_numpy(batch.numbers).repeat(1, N_ACTIONS // N_RANKS), torch.from_numpy(batch.gains)
-        losses = self._loss(with_gains(outputs, gains), numbers, gains > -torch.inf)
-        loss = (weights * losses).sum() / weights.sum()
+        outputs, illegal = with_gains(outputs, gains), gains == -torch.inf
+        if self.what == "policy":
+            losses = -(numbers * outputs.log_softmax(dim=1)).masked_fill(illegal, 0)
+        else:
+            losses = (outputs - numbers).masked_fill(illegal, 0).square()
+        loss = (weights * losses.sum(dim=1)).sum() / weights.sum()
         norm = self.descents[name].step(loss, rate)
         filled = self.reservoirs[name].filled
         return {f"{self.what} loss": loss.item(), "gradient norm": norm, "share of the buffer": filled}
@@ -199,8 +196,8 @@ class ESCHER(Parts):
         self.pi = RegretMatching(settings.new_networks())
         self.agent = ESCHERAgent(settings.new_networks(), seed=settings.seed)
         self.q = Critic(self.pi.networks, settings)
-        self.regret = Fitted("regret", self.pi.networks, squared, settings)
-        self.average = Fitted("policy", self.agent.networks, cross_entropy, settings)
+        self.regret = Fitted("regret", self.pi.networks, settings)
+        self.average = Fitted("policy", self.agent.networks, settings)
         super().__init__(regret=self.regret, average=self.average, **self.q.parts)
         self.play(Round.first())
 

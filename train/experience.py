@@ -18,7 +18,7 @@ from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD
 from crib_env.evaluate.runs.format import EPISODE_RETURN, NET_POINTS_IN_TRAINING, SIMULATION_SECONDS
 from crib_env.standings import standings
-from crib_env.train.loop.number_format import Precision, precision
+from crib_env.train.loop.learning import Precision, precision
 
 C = TypeVar("C", bound="Columns")
 

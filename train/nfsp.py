@@ -38,10 +38,8 @@ from crib_env.train.experience import (
     rewards_of,
     transitions_of,
 )
-from crib_env.train.loop.contracts import Parts, by_network
-from crib_env.train.loop.learning import Count, Descent, NotNegative, mean_of_steps
-from crib_env.train.loop.number_format import precision
-from crib_env.train.loop.rounds import Round
+from crib_env.train.loop.learning import Count, Descent, NotNegative, Parts, by_network, mean_of_steps, precision
+from crib_env.train.loop.run import Round
 from crib_env.values import Positive, Range, Share
 
 
@@ -123,27 +121,16 @@ class NFSP(Parts):
     def play_and_learn(self, now: Round) -> dict[str, float]:
         """A round; scalars for TensorBoard."""
         settings, (played, of_best) = self.settings, self.play(now)
-        decisions = played.decisions
-        rewards, ends = rewards_of(decisions, settings.rewards == "settled")
-        new = transitions_of(decisions, rewards, ends, settings.gamma)
-        learned = self.learn(decisions, new, of_best, now.rate_after(settings.warm_up), now.rng)
+        rewards, ends = rewards_of(played.decisions, settings.rewards == "settled")
+        new = transitions_of(played.decisions, rewards, ends, settings.gamma)
+        learned = self.learn(played.decisions, new, of_best, now.rate_after(settings.warm_up), now.rng)
         return played.values(rewards, ends) | learned
 
     def learn(
         self, decisions: Decisions, new: Transitions, of_best: np.ndarray, rate: float | None, rng: np.random.Generator
     ) -> dict[str, float]:
-        """Adds a round and makes the gradient steps due for it, the same number for both policies.
-
-        Args:
-            decisions: D decisions.
-            new: the same decisions as transitions.
-            of_best: (D,) bool, whether the best response took them.
-            rate: learning rate of the best response; ``None`` means no step yet.
-            rng: for sampling.
-
-        Returns:
-            Scalars for TensorBoard.
-        """
+        """Adds a round's decisions (D), which are transitions ``new``, and makes the gradient steps due for it, the
+        same number for both policies; ``of_best`` (D,) are of the best response. Scalars for TensorBoard."""
         settings, steps = self.settings, self.best.learn(new, decisions.is_discard, rate, rng)
         rows = np.flatnonzero(of_best)
         kinds = decisions.inputs, decisions.gains, decisions.card, decisions.is_discard

@@ -21,10 +21,16 @@ from crib_env.agents.networks.ddqn import with_gains
 from crib_env.agents.networks.policy import SparsePolicyAgent
 from crib_env.gpu.device import Device
 from crib_env.train.critic import Critic, CriticSettings
-from crib_env.train.loop.contracts import Parts, by_network
-from crib_env.train.loop.learning import Descent, follow, mean_of_steps, split_into_batches
-from crib_env.train.loop.number_format import precision
-from crib_env.train.loop.rounds import Round
+from crib_env.train.loop.learning import (
+    Descent,
+    Parts,
+    by_network,
+    follow,
+    mean_of_steps,
+    precision,
+    split_into_batches,
+)
+from crib_env.train.loop.run import Round
 from crib_env.train.self_play import Played, new_games, self_play
 from crib_env.values import Share
 

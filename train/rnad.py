@@ -34,7 +34,7 @@ import torch
 
 from crib_env.agents.networks.policy import RNaDAgent
 from crib_env.train.loop.learning import Count, NotNegative, follow
-from crib_env.train.loop.rounds import Round
+from crib_env.train.loop.run import Round
 from crib_env.train.policy_and_critic import PolicyAndCritic, PolicyAndCriticSettings
 from crib_env.train.self_play import Played
 from crib_env.values import Positive

@@ -16,8 +16,8 @@ from crib_env.evaluate.runs.format import SIMULATION_SECONDS
 from crib_env.gpu.device import Device
 from crib_env.gpu.games import Asked, TensorGames
 from crib_env.train.experience import Columns
-from crib_env.train.loop.number_format import Precision, precision
-from crib_env.train.loop.rounds import Round
+from crib_env.train.loop.learning import Precision, precision
+from crib_env.train.loop.run import Round
 
 A = TypeVar("A", bound="Played")
 

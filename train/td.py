@@ -17,21 +17,14 @@ that he names as further work. Where the paper is silent, or this differs:
 * A value includes the points of the move that led to its state, as his does. His text and his formula count the points
   of the opponent's answer in different places; here a reward is the change of the lead from one own move to the next.
 
-The default learns from λ-returns of many deals at once, with Adam, one network of ReLUs for discards and one for the
-play, inputs by rank that follow from the bits (:func:`crib_env.agents.networks.td.play_inputs`), and rewards
+The default learns from many deals at once, with Adam, towards the reward up to the player's next move plus the value of
+the best move there, also where a random one is made. It has one network of ReLUs for discards and one for the play,
+inputs by rank that follow from the bits (:func:`crib_env.agents.networks.td.play_inputs`), and rewards
 without the luck that no move controls: a discard earns the exact value of hand and crib in the show, the play earns
 pegging only, since nothing else can change any more. What a move is known to earn, the exact value of a discard in the
 show or the points of a card, is added to the network's output and need not be learned. The player that is measured has
 the average of the weights. A quarter of all cards are random until the end: a player that meets only its own best moves
 reads too much from an opponent's cards, and becomes weaker against others.
-
-The λ-return G of after-state i equals the update by the traces if weights stay fixed during a deal (the forward view,
-Sutton and Barto 2018, section 12.1). Let r be the reward until the player's next move, which leads to j. Then::
-
-    G(i) = r + (1 - λ) U(j) + λ G(j)        and r if there is no next move
-
-U(j) is the value of the best move. If the player explored instead, λ counts as 0 (Watkins 1989): the result of a random
-move is not credited to the move before it.
 """
 
 from __future__ import annotations
@@ -46,25 +39,25 @@ import torch
 from crib_env.agents.networks.seen import Seen
 from crib_env.agents.networks.td import TDAgent, moved
 from crib_env.batch import GameBatch
-from crib_env.evaluate.runs.format import UPDATES
-from crib_env.kernels import kernel
 from crib_env.train.experience import Decisions, Episodes, epsilon_greedy, play_episodes
-from crib_env.train.loop.contracts import Parts, by_network
 from crib_env.train.loop.learning import (
     Count,
     Descent,
     ExploringSettings,
     NotNegative,
+    Parts,
     PeggingCards,
+    Precision,
     Widths,
+    by_network,
     follow,
     mean_of_steps,
     one_width,
+    precision,
     split_into_batches,
 )
-from crib_env.train.loop.number_format import Precision, precision
-from crib_env.train.loop.rounds import Round
-from crib_env.train.td_traces import MOVES, Traces
+from crib_env.train.loop.run import Round
+from crib_env.train.td_traces import Traces
 from crib_env.values import Share
 
 
@@ -79,13 +72,13 @@ class TDSettings(ExploringSettings):
     cards: PeggingCards = 4
     """Cards of each player in pegging; for returns."""
     updates: Literal["returns", "traces"] = "returns"
-    """λ-returns after many deals, or O'Connor's network with eligibility traces after every move."""
+    """After many deals at once, or O'Connor's network with eligibility traces after every move."""
     hidden: Widths = (256, 256)
     """Widths of the hidden layers; traces need exactly one."""
     hidden_discard: Widths = (64, 64)
     """Widths of the hidden layers of the network of discards; for returns."""
     td_lambda: Share = 0.0
-    """λ of TD(λ): 0 bootstraps after one step, 1 is the Monte Carlo return."""
+    """λ of TD(λ): 0 bootstraps after one step, 1 is the Monte Carlo return; for traces."""
     episodes: Count = 819_200
     """Episodes to play."""
     episodes_at_once: Count = 2_048
@@ -113,6 +106,8 @@ class TDSettings(ExploringSettings):
             for name in ("epsilon", "final_epsilon"):
                 if getattr(self, name):
                     raise ValueError(f"{name}={getattr(self, name)} is not allowed with updates='traces': give 0")
+        elif self.td_lambda:
+            raise ValueError(f"td_lambda={self.td_lambda} is not allowed with updates='returns': give 0")
 
 
 PRESETS = {
@@ -133,31 +128,6 @@ PRESETS = {
 }
 
 
-@kernel
-def _lambda_returns(rewards, ends, ahead, explored, td_lambda, out):
-    for i in range(len(rewards) - 1, -1, -1):
-        out[i] = rewards[i]
-        if not ends[i]:
-            fade = 0.0 if explored[i + 1] else td_lambda
-            out[i] += (1 - fade) * ahead[i + 1] + fade * out[i + 1]
-
-
-def lambda_returns(
-    rewards: np.ndarray, ends: np.ndarray, ahead: np.ndarray, explored: np.ndarray, td_lambda: float
-) -> np.ndarray:
-    """λ-returns (M,) float32 of M moves; those of one player are consecutive, first to last.
-
-    Args:
-        rewards: (M,) up to the same player's next move.
-        ends: (M,) bool, whether there is no next move.
-        ahead: (M,) value of the best move at the same decision.
-        explored: (M,) bool, whether a random move was made instead.
-    """
-    out = np.empty(len(rewards), np.float32)
-    _lambda_returns(rewards, ends, ahead, explored, td_lambda, out)
-    return out
-
-
 def moves_of(decisions: Decisions) -> np.ndarray:
     """The decisions that complete a move, (M,) indices: two discards are one."""
     is_second = np.append(False, decisions.chain[1:] == decisions.chain[:-1]) & decisions.is_discard
@@ -173,50 +143,73 @@ def rewards_of_moves(decisions: Decisions, moves: np.ndarray) -> tuple[np.ndarra
     return np.where(ends, decisions.final_settled[moves], np.roll(now, -1)) - now, ends
 
 
+def targets_of(rewards: np.ndarray, ends: np.ndarray, ahead: np.ndarray) -> np.ndarray:
+    """What M moves are worth, (M,) float32: their rewards, and the values ``ahead`` (M,) of the best moves next."""
+    earned = rewards.astype(np.float32)
+    return np.where(ends, earned, earned + np.roll(ahead, -1).astype(float)).astype(np.float32)
+
+
 def the_bits(games: GameBatch, rows: np.ndarray) -> Seen:
     """What the players to act see: the 209 bits."""
     return Seen.as_it_is(*games.observe(rows))
 
 
 class Explorer:
-    """The choices of an agent, some of them random, and its values for them; a
-    :data:`crib_env.train.experience.Policy`.
-    """
+    """An agent's ε-greedy choices, a :data:`crib_env.train.experience.Policy`; keeps the values of its best moves."""
 
     def __init__(self, agent: TDAgent, epsilon: float, rng: np.random.Generator) -> None:
         self._agent, self._epsilon, self._rng = agent, epsilon, rng
-        self._asked: list[tuple[np.ndarray, ...]] = []
+        self._asked: list[tuple[np.ndarray, np.ndarray]] = []
 
     def __call__(self, seen: Seen, is_discard: np.ndarray, chain: np.ndarray) -> np.ndarray:
         """The cards (B,)."""
         best, values = self._agent.look_ahead(seen.inputs, seen.legal, is_discard)
-        cards = epsilon_greedy(best, seen.legal, self._epsilon, self._rng)
-        self._asked.append((chain, values, cards != best))
-        return cards
+        self._asked.append((chain, values))
+        return epsilon_greedy(best, seen.legal, self._epsilon, self._rng)
 
-    def thoughts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Values of the best moves, (D,), and whether another was made, (D,) bool, in the order of ``Decisions``."""
-        chain, values, explored = (np.concatenate(column) for column in zip(*self._asked))
-        order = np.argsort(chain, kind="stable")
-        return values[order], explored[order]
+    def values(self) -> np.ndarray:
+        """Values of the best moves, (D,), in the order of ``Decisions``."""
+        chain, values = (np.concatenate(column) for column in zip(*self._asked))
+        return values[np.argsort(chain, kind="stable")]
 
 
 class Returns(Parts):
-    """An agent in training, with its optimizers.
-
-    Args:
-        online: with inputs ``"features"``; trained in place.
-        average_rate: share of the way to the new weights that those of ``agent`` go after each step.
+    """An agent in training by many deals at once, with its optimizers.
 
     Attributes:
-        agent: has the average of the weights, and is measured.
+        online: learns.
+        agent: has the average of its weights, and is measured.
     """
 
-    def __init__(self, online: TDAgent, compute: Precision, average_rate: float) -> None:
-        self.online, self.agent = online, copy.deepcopy(online)
-        self._compute, self._average_rate = compute, average_rate
-        self._descents = {name: Descent(net, f"network {name!r}") for name, net in online.networks.items()}
-        super().__init__(online=online, average=self.agent, **by_network("adam", self._descents))
+    def __init__(self, settings: TDSettings) -> None:
+        self._settings = settings
+        self.online = TDAgent.new("features", settings.hidden, settings.hidden_discard)
+        self.agent = copy.deepcopy(self.online)
+        self._descents = {name: Descent(net, f"network {name!r}") for name, net in self.online.networks.items()}
+        super().__init__(online=self.online, average=self.agent, **by_network("adam", self._descents))
+        self._play(Round.first())  # compiles the kernels before the clocks start
+
+    def _play(self, now: Round) -> tuple[Episodes, Explorer]:
+        games = now.deal(self._settings.episode, skip_forced=True, cards=self._settings.cards)
+        explorer = Explorer(self.online, now.epsilon, now.rng)
+        return play_episodes(games, explorer, None, the_bits, self._settings.precision), explorer
+
+    def play_and_learn(self, now: Round) -> dict[str, float]:
+        """A round; trains on every move once, in batches. Returns scalars for TensorBoard."""
+        played, explorer = self._play(now)
+        decisions, moves = played.decisions, moves_of(played.decisions)
+        rewards, ends = rewards_of_moves(decisions, moves)
+        targets = targets_of(rewards, ends, explorer.values()[moves])
+        states = moved(decisions.inputs[moves], decisions.card[moves], decisions.is_discard[moves])
+        steps = {}
+        for is_discard in (True, False):
+            rows = now.rng.permutation(np.flatnonzero(decisions.is_discard[moves] == is_discard))
+            if len(rows):  # pegging has no discards
+                batches = split_into_batches(rows, self._settings.batch_size)
+                steps[self.agent.network_of(is_discard)] = [
+                    self.update(states[batch], targets[batch], is_discard, now.learning_rate) for batch in batches
+                ]
+        return played.values(rewards, ends) | mean_of_steps(steps)
 
     def update(self, states: np.ndarray, targets: np.ndarray, is_discard: bool, rate: float) -> dict[str, float]:
         """One gradient step of a phase's network towards ``targets`` (B,) for after-states (B, 209); its scalars.
@@ -225,13 +218,12 @@ class Returns(Parts):
             FloatingPointError: the loss is no longer finite.
         """
         name = self.online.network_of(is_discard)
-        network, average = self.online.networks[name], self.agent.networks[name]
-        with precision(self._compute):
+        with precision(self._settings.precision):
             values = self.online.values(states, is_discard)
             errors = torch.from_numpy(targets) - values
             loss = errors.square().mean()
         norm = self._descents[name].step(loss, rate)
-        follow(average, network, self._average_rate)
+        follow(self.agent.networks[name], self.online.networks[name], self._settings.average_rate)
         return {
             "loss": loss.item(),
             "TD error": errors.abs().mean().item(),
@@ -239,65 +231,17 @@ class Returns(Parts):
             "gradient norm": norm,
         }
 
-    def learn(
-        self,
-        decisions: Decisions,
-        moves: np.ndarray,
-        targets: np.ndarray,
-        batch_size: int,
-        rate: float,
-        rng: np.random.Generator,
-    ) -> dict[str, float]:
-        """Trains on every move (M,) of ``decisions`` once, in batches, towards its target (M,); returns scalars for
-        TensorBoard."""
-        states = moved(decisions.inputs[moves], decisions.card[moves], decisions.is_discard[moves])
-        steps = {}
-        for is_discard in (True, False):
-            rows = rng.permutation(np.flatnonzero(decisions.is_discard[moves] == is_discard))
-            if not len(rows):  # pegging has no discards
-                continue
-            batches = split_into_batches(rows, batch_size)
-            measured = [self.update(states[batch], targets[batch], is_discard, rate) for batch in batches]
-            steps[self.agent.network_of(is_discard)] = measured
-        return mean_of_steps(steps)
-
 
 class TD:
-    """Either way to learn: :class:`Traces` or :class:`Returns`.
-
-    Attributes:
-        agent: whose strength is measured.
-    """
+    """Either way to learn: :class:`Traces` or :class:`Returns`."""
 
     Settings, PRESETS = TDSettings, PRESETS
 
     def __init__(self, settings: TDSettings) -> None:
-        self._settings = settings
-        self._way: Traces | Returns
+        way: Traces | Returns
         if settings.updates == "traces":
-            self._way = Traces(TDAgent.new("bits", settings.hidden), settings.td_lambda, settings.episode)
-            self._way.play_and_learn(np.random.default_rng(0), 0, 0.0)  # compiles the kernels before the clocks start
+            way = Traces(TDAgent.new("bits", settings.hidden), settings.td_lambda, settings.episode)
         else:
-            online = TDAgent.new("features", settings.hidden, settings.hidden_discard)
-            self._way = Returns(online, settings.precision, settings.average_rate)
-            self._play(self._way, Round.first())  # as above
-        self.agent = self._way.agent
-        self.state_dict, self.load_state_dict = self._way.state_dict, self._way.load_state_dict
-
-    def play_and_learn(self, now: Round) -> dict[str, float]:
-        """A round; scalars for TensorBoard."""
-        if isinstance(self._way, Traces):
-            values = self._way.play_and_learn(now.rng, now.episodes, now.learning_rate)
-            return values | {UPDATES: MOVES[self._settings.episode] * now.episodes}
-        settings, (played, explorer) = self._settings, self._play(self._way, now)
-        moves = moves_of(played.decisions)
-        rewards, ends = rewards_of_moves(played.decisions, moves)
-        ahead, explored = (thought[moves] for thought in explorer.thoughts())
-        targets = lambda_returns(rewards, ends, ahead, explored, settings.td_lambda)
-        values = self._way.learn(played.decisions, moves, targets, settings.batch_size, now.learning_rate, now.rng)
-        return played.values(rewards, ends) | values
-
-    def _play(self, way: Returns, now: Round) -> tuple[Episodes, Explorer]:
-        games = now.deal(self._settings.episode, skip_forced=True, cards=self._settings.cards)
-        explorer = Explorer(way.online, now.epsilon, now.rng)
-        return play_episodes(games, explorer, None, the_bits, self._settings.precision), explorer
+            way = Returns(settings)
+        self.agent, self.play_and_learn = way.agent, way.play_and_learn
+        self.state_dict, self.load_state_dict = way.state_dict, way.load_state_dict

@@ -16,13 +16,14 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import torch
 
 from crib_env.agents.networks.feed_forward import ValueNetwork
 from crib_env.agents.networks.td import MOST_MOVES, TDAgent, write_after_states
 from crib_env.engine import DISCARD, EPISODES, GAME, OVER, TO_DRAW, act, begin_deal, begin_game, shuffle
+from crib_env.evaluate.runs.format import UPDATES
 from crib_env.kernels import kernel, popcount
 from crib_env.observation import N_ACTIONS, N_BITS, write_mask, write_observation
+from crib_env.train.loop.run import Round
 
 # In an episode: each player lays four cards, and in a deal discards two before, which is one move.
 MOVES = {"deal": 10, "pegging": 8}
@@ -128,11 +129,8 @@ def play_and_learn(games, episode, n, weights, traces, rate, fade, tally):
     Args:
         games: (1,) GAME with a seeded ``episode_stream``.
         episode: index in ``engine.EPISODES`` of an episode of one deal.
-        n: the number of episodes.
-        weights: are changed in place.
         traces: work arrays for the traces of seat 0 and of seat 1.
-        rate: α, the learning rate.
-        fade: γ λ.
+        rate, fade: α, and γ λ.
         tally: (4,) float64, to which are added: moves learned from, squared errors, absolute errors, values.
     """
     g = games[0]
@@ -171,33 +169,23 @@ def play_and_learn(games, episode, n, weights, traces, rate, fade, tally):
 
 
 class Traces:
-    """O'Connor's network in training.
-
-    Args:
-        agent: with inputs ``"bits"`` and one hidden layer; is trained in place.
-        episode: the episode to play, a key of ``MOVES``.
-    """
+    """An agent with inputs ``"bits"`` and one hidden layer, in training by an episode, a key of ``MOVES``."""
 
     def __init__(self, agent: TDAgent, td_lambda: float, episode: str = "deal") -> None:
-        self.agent, self._td_lambda, self._episode = agent, td_lambda, EPISODES.index(episode)
+        self.agent, self._td_lambda, self._episode = agent, td_lambda, episode
+        self.state_dict, self.load_state_dict = agent.state_dict, agent.load_state_dict  # traces begin at 0 in a deal
         self._weights = weights_of(agent.networks["all"])
         self._traces = no_traces(self._weights), no_traces(self._weights)
+        self.play_and_learn(Round.first(0))  # compiles the kernels before the clocks start
 
-    def play_and_learn(self, rng: np.random.Generator, n: int, rate: float) -> dict[str, float]:
-        """Plays ``n`` episodes and learns from them; returns scalars for TensorBoard.
+    def play_and_learn(self, now: Round) -> dict[str, float]:
+        """A round; scalars for TensorBoard.
 
         Raises:
             FloatingPointError: the errors are no longer finite.
         """
-        games, tally = np.zeros(1, GAME), np.zeros(4)
-        games["episode_stream"] = rng.integers(2**64, dtype=np.uint64)
-        play_and_learn(games, self._episode, n, self._weights, self._traces, rate, self._td_lambda, tally)
-        return means_of(tally)
-
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """The tensors that a checkpoint saves; traces start at 0 in every deal."""
-        return self.agent.state_dict()
-
-    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Restores the tensors of :meth:`state_dict`."""
-        self.agent.load_state_dict(tensors)
+        games, tally, episode = np.zeros(1, GAME), np.zeros(4), EPISODES.index(self._episode)
+        games["episode_stream"] = now.rng.integers(2**64, dtype=np.uint64)
+        rate, traces = now.learning_rate, self._traces
+        play_and_learn(games, episode, now.episodes, self._weights, traces, rate, self._td_lambda, tally)
+        return means_of(tally) | {UPDATES: MOVES[self._episode] * now.episodes}

@@ -36,8 +36,6 @@ PROCESSOR_SECONDS = "speed/processor seconds"  # of training, from its start
 SIMULATION_SECONDS, UPDATES = "speed/seconds in simulation", "speed/updates"
 EXPLOITABILITY = "strength/exploitability"
 _FINAL = "final/"
-BY_SECONDS = "strength by processor seconds/"
-STRENGTH = ("evaluation/", "net points a game/", "strength/", _FINAL)  # what tags of strength begin with
 _BANDS = "uncertainty/"
 _ENDS = (" low", " high")
 
@@ -106,19 +104,14 @@ def runs_in(folder: Path) -> list[Path]:
     return [run_of_seed(folder, seed) for seed in range(settings["seed"], settings["seed"] + settings["seeds"])]
 
 
-def snapshot_folder(run: Path, agent: int) -> Path:
-    """The folder in which a run of Lang's learner saves snapshots of one of its agents."""
-    return run / "snapshots" / f"agent-{agent}"
-
-
 def snapshot(run: Path, agent: int, games: int) -> Path:
-    """The snapshot of an agent after a number of games, without suffix."""
-    return snapshot_folder(run, agent) / f"games-{games:010d}"
+    """The snapshot that a run of Lang's learner saves of an agent after a number of games, without suffix."""
+    return run / "snapshots" / f"agent-{agent}" / f"games-{games:010d}"
 
 
-def snapshots_of(run: Path, agent: int) -> list[Path]:
-    """The snapshots of an agent in the order of the games that it had learned from."""
-    return sorted(snapshot_folder(run, agent).glob("games-*.safetensors"))
+def snapshots_of(run: Path) -> list[Path]:
+    """The snapshots of a finished run in the order of the games."""
+    return sorted(run.glob("snapshots/*/games-*.safetensors"))
 
 
 def win_rate_tag(baseline: str) -> str:
@@ -139,16 +132,6 @@ def final_tags(values: dict[str, float]) -> dict[str, float]:
     return {final_tag(tag): value for tag, value in values.items() if not is_end(tag)}
 
 
-def by_processor_seconds(values: dict[str, float]) -> dict[str, float]:
-    """The values of a measurement by the tags of curves over processor seconds of training."""
-    return {f"{BY_SECONDS}{title_of(tag)}": value for tag, value in values.items() if not is_end(tag)}
-
-
-def description_of(tag: str) -> str:
-    """What TensorBoard says of a tag: what its step counts."""
-    return f"Step: {'processor seconds of training' if tag.startswith(BY_SECONDS) else 'episodes played'}."
-
-
 def final_tag(tag: str) -> str:
     """The tag of the finished player's result, by that of the learning curve."""
     return f"{_FINAL}{title_of(tag)}"
@@ -159,15 +142,8 @@ def is_end(tag: str) -> bool:
     return tag.startswith(_BANDS)
 
 
-def is_strength(tag: str) -> bool:
-    """Whether a tag is that of a curve of strength."""
-    return tag.startswith(STRENGTH)
-
-
 def title_of(tag: str) -> str:
     """A tag in words, without its group if the group adds nothing to the curve's name."""
-    if tag.startswith(BY_SECONDS):
-        return f"{tag.removeprefix(BY_SECONDS)}, over processor seconds"
     for group in ("evaluation/", "learning/", "speed/", "strength/"):
         tag = tag.removeprefix(group)
     return tag.replace("net points a game/", "net points a game ")

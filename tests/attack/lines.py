@@ -12,8 +12,7 @@ from pathlib import Path
 from crib_env.evaluate.__main__ import load
 from crib_env.evaluate.__main__ import main as evaluate
 from crib_env.train.__main__ import main as train
-from crib_env.train.loop.contracts import presets_of
-from crib_env.train.registry import LEARNERS, learner_named
+from crib_env.train.registry import LEARNERS, learner_named, presets_of
 from tests.attack import Attempts, Sizes
 from tests.helpers.command_lines import NEEDED, answer, bad_numbers, numbers_of
 

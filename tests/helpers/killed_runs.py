@@ -11,14 +11,22 @@ import torch
 from rich.progress import Progress
 
 from crib_env.agents.networks.weights_file import load_tensors
-from crib_env.train import ddqn, drqn, escher, mmd, nfsp, rnad, td
-from crib_env.train.best import learner as best
-from crib_env.train.discard_game import learner as discard_game
+from crib_env.train import (
+    best,
+    ddqn,
+    discard_game,
+    drqn,
+    escher,
+    mmd,
+    mmd_tables,
+    nfsp,
+    ppo,
+    rnad,
+    strategy_weights,
+    td,
+)
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.mmd_tables import learner as mmd_tables
-from crib_env.train.ppo import learner as ppo
-from crib_env.train.strategy_weights import learner as strategy_weights
 from tests.helpers import small_ppo, small_settings
 from tests.helpers.learner_runs import class_of, killed_run, name_of
 

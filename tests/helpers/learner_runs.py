@@ -23,7 +23,7 @@ _LONGEST_WAIT = 1_800  # seconds until a run's first checkpoint: a busy machine 
 def name_of(module):
     """The name of the learner that a module defines."""
     (name,) = (
-        name for name, entry in LEARNERS.items() if module.__name__ == f"crib_env.train.{entry.place.partition(':')[0]}"
+        name for name, entry in LEARNERS.items() if module.__name__ == f"crib_env.train.{entry[0].partition(':')[0]}"
     )
     return name
 
@@ -36,8 +36,8 @@ def class_of(module):
 def run(learner, settings, folder, progress=None):
     """Trains, in a run folder; returns the agent and a summary."""
     with progress or Progress(disable=True) as progress:
-        rounds, agent, about = train(class_of(learner), settings, folder, progress)
-    return agent, rounds.position.summary() | about
+        rounds, agent = train(class_of(learner), settings, folder, progress)
+    return agent, rounds.position.summary()
 
 
 def new_run(learner, settings, runs):

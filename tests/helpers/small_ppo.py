@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crib_env.train.ppo import learner as ppo
+from crib_env.train import ppo
 from tests.helpers.small_settings import small
 
 PPO = small(ppo, hidden=(32,), value_hidden=(16,), episodes=1_000, batch_size=256, refresh=2, evaluations=2)

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crib_env.train import ddqn, drqn, escher, mmd, nfsp, rnad, td
-from crib_env.train.best import learner as best
-from crib_env.train.discard_game import learner as discard_game
-from crib_env.train.loop.contracts import presets_of
-from crib_env.train.mmd_tables import learner as mmd_tables
-from crib_env.train.strategy_weights import learner as strategy_weights
+from crib_env.train import best, ddqn, discard_game, drqn, escher, mmd, mmd_tables, nfsp, rnad, strategy_weights, td
+from crib_env.train.registry import presets_of
 from tests.helpers.learner_runs import class_of
 
 _FEW = {"episodes": 1_024, "episodes_at_once": 128, "evaluations": 1, "evaluation_games": 20, "final_games": 20}
@@ -35,7 +31,7 @@ MMD_TABLES = replace(mmd_tables.MMDTablesSettings(), bits=6, checkpoint_seconds=
 NFSP = small(nfsp, hidden=(16,), warm_up=1, replay=2_000, reservoir=300)
 RNAD = small(rnad, hidden=(16, 8), hidden_discard=(16, 8), batch_size=256)
 STRATEGY_WEIGHTS = strategy_weights.StrategyWeightsSettings(
-    episodes=2_500, snapshots=2, evaluations=1, evaluation_games=20, final_games=20, match_games=5, baseline=0.02
+    episodes=2_500, evaluations=1, evaluation_games=20, final_games=20, baseline=0.02
 )
 TD = small(td, hidden=(32,))
 TD_PAPER = small(td, "paper", hidden=(8,), episodes=512)

@@ -9,8 +9,8 @@ import pytest
 from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
-from crib_env.train.best import learner as best
-from crib_env.train.best.solved_decisions import SolvedPlay
+from crib_env.train import best
+from crib_env.train.solved_decisions import SolvedPlay
 
 
 @cache
@@ -25,5 +25,4 @@ def small_game() -> tuple[PlayGame, SolvedPlay]:
 
 def learn_from_a_small_game(monkeypatch: pytest.MonkeyPatch) -> None:
     """Gives ``train best`` decisions of the small game, instead of solving real games for half an hour."""
-    for name in ("pegging_game", "deals"):
-        monkeypatch.setattr(best, name, lambda how, folder, progress: small_game()[1].sample(how.decisions, 1))
+    monkeypatch.setattr(best, "decisions_of", lambda game, settings, *_: small_game()[1].sample(settings.decisions, 1))

@@ -1,11 +1,14 @@
-"""What all networks learn by: shared settings, and the gradient step."""
+"""What learners share: settings, the format of numbers, the gradient step, and what a checkpoint saves."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+from functools import cache
+from typing import Annotated, Any, Literal, Protocol, TypeVar, get_type_hints
 
+import llvmlite.binding as llvm
 import numpy as np
 import torch
 from torch import nn
@@ -14,7 +17,6 @@ from crib_env.agents import make_agent
 from crib_env.engine import WIN
 from crib_env.evaluate.runs.format import UPDATES
 from crib_env.observation import observation_named
-from crib_env.train.loop.number_format import Precision, chosen
 from crib_env.values import Games, Positive, Range, Seed, Share, Threads, WholeNumber, check_values
 
 Count = Annotated[int, Range(1)]
@@ -24,6 +26,7 @@ NotNegative = Annotated[float, Range(0)]
 StartSpread = Annotated[int, Range(0, WIN - 1)]
 Width = Annotated[int, Range(1, 16_384)]
 Widths = tuple[Width, ...]
+Precision = Literal["auto", "float32", "bfloat16"]
 S = TypeVar("S", bound="RunSettings")
 
 _LONGEST = 10.0  # norm of a gradient
@@ -152,12 +155,86 @@ def one_width(hidden: Widths, why: str) -> None:
         raise ValueError(f"hidden={hidden} is not allowed with {why}: give one width")
 
 
+# Instructions on which digits or times depend, as LLVM calls them.
+_INSTRUCTIONS = {"neon": "NEON", "avx2": "AVX2", "avx512f": "AVX-512", "avx512bf16": "bfloat16", "amx-bf16": "AMX"}
+
+
+@cache
+def _instructions() -> tuple[str, ...]:
+    found = llvm.get_host_cpu_features()
+    return tuple(name for key, name in _INSTRUCTIONS.items() if found.get(key))
+
+
+def processor() -> str:
+    """The name of this processor's kind, and those of its instructions on which digits or times depend."""
+    return " with ".join(filter(None, [llvm.get_host_cpu_name(), ", ".join(_instructions())]))
+
+
+def chosen(name: Precision) -> Literal["float32", "bfloat16"]:
+    """The format of a setting; that of ``"auto"`` is bfloat16 if the processor has instructions for it."""
+    if name != "auto":
+        return name
+    return "bfloat16" if "bfloat16" in _instructions() else "float32"
+
+
+def is_emulated(name: Precision) -> bool:
+    """Whether the processor has no instructions for the format of a setting, and computes in float32."""
+    return chosen(name) == "bfloat16" != chosen("auto")
+
+
+@contextmanager
+def precision(name: Precision, device: str = "cpu") -> Iterator[None]:
+    """The context for computing in the format of a setting, on a processor or a GPU, ``"cuda"``."""
+    onednn: Any = torch.backends.mkldnn
+    before = onednn.enabled
+    onednn.enabled = before and not is_emulated(name)  # it has an LSTM in bfloat16 only for the newer instructions
+    try:
+        with torch.autocast(device, torch.bfloat16, enabled=chosen(name) == "bfloat16"):
+            yield
+    finally:
+        onednn.enabled = before
+
+
 def with_precision(settings: S) -> S:
     """Settings that name the format chosen here, so that a run keeps it on whatever processor it continues."""
     if isinstance(settings, LearningSettings):
         on_gpu = getattr(settings, "device", "cpu") == "cuda" and settings.precision == "auto"
         return replace(settings, precision="bfloat16" if on_gpu else chosen(settings.precision))
     return settings
+
+
+class Stateful(Protocol):
+    """What a checkpoint saves: tensors by name, for which a learner may also give NumPy arrays."""
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """Its tensors."""
+
+    def load_state_dict(self, tensors: dict[str, torch.Tensor], /) -> object:
+        """Restores them."""
+
+
+class Parts:
+    """Everything that a checkpoint saves, of parts under names: networks, averages, optimizers, memories."""
+
+    def __init__(self, **parts: Stateful) -> None:
+        self._parts = parts
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        """The tensors of all parts, as ``part.key``."""
+        return {
+            f"{name}.{key}": value for name, part in self._parts.items() for key, value in part.state_dict().items()
+        }
+
+    def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Restores the tensors of :meth:`state_dict`."""
+        for name, part in self._parts.items():
+            start = f"{name}."
+            part.load_state_dict({key.removeprefix(start): t for key, t in tensors.items() if key.startswith(start)})
+
+
+def by_network(kind: str, parts: Mapping[str, Stateful]) -> dict[str, Stateful]:
+    """Parts of which each network has one, by names of their own: ``kind.network``."""
+    return {f"{kind}.{name}": part for name, part in parts.items()}
 
 
 class SavedOptimizer:

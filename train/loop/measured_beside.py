@@ -6,21 +6,19 @@ run measures the rest when it goes on.
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import redirect_stdout, suppress
-from functools import cache
+from contextlib import suppress
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 from crib_env.agents import make_agent
 from crib_env.agents.networks.weights_file import SUFFIX
 from crib_env.evaluate.runs.format import EXPLOITABILITY, with_band
 from crib_env.evaluate.skill.exploitability.asking import use_threads
-from crib_env.evaluate.skill.exploitability.pegging_game import Gain, exploitability
+from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.train.loop.run_folder import RunFolder
@@ -41,12 +39,11 @@ class MeasuredBeside:
 
     def __init__(self, folder: RunFolder, cards: int, episodes: int) -> None:
         self._run, self._folder, self._cards = folder, folder.path / _FOLDER, cards
-        self._process: subprocess.Popen[str] | None = None
-        self._asking = ThreadPoolExecutor(1)
-        self._waiting: dict[int, Future[Gain]] = {}
+        self._process: Any = None
+        self._waiting: list[int] = []
         for path in sorted(self._folder.glob(f"*{SUFFIX}")):
             if 0 < episodes >= int(path.stem):
-                self._waiting[int(path.stem)] = self._asking.submit(self._ask, path)
+                self._ask(int(path.stem))
             else:
                 path.unlink()
 
@@ -57,9 +54,8 @@ class MeasuredBeside:
     def begin(self, save: Callable[[Path], None], episodes: int) -> None:
         """Has ``save`` write the player after so many episodes, and has it measured."""
         self._folder.mkdir(exist_ok=True)
-        path = self._path(episodes)
-        save(path)
-        self._waiting[episodes] = self._asking.submit(self._ask, path)
+        save(self._path(episodes))
+        self._ask(episodes)
 
     def log(self) -> Iterator[str]:
         """Logs the measurements that are over; yields a line on each.
@@ -68,70 +64,57 @@ class MeasuredBeside:
             ValueError: a player cannot be measured.
             OSError: the other process has ended by itself.
         """
-        while self._waiting:
-            episodes, found = next(iter(self._waiting.items()))
-            if not found.done():
-                return
-            gain = found.result()
-            self._run.log(with_band(EXPLOITABILITY, gain.most, gain.least, gain.most), episodes)
+        while self._waiting and self._answers.poll():
+            episodes = self._waiting[0]
+            try:
+                found = self._answers.recv()
+            except EOFError:
+                path = self._path(episodes)
+                raise OSError(
+                    f"exploitability of {path} cannot be measured: the process that measures has ended"
+                ) from None
+            if isinstance(found, str):
+                raise ValueError(found)
+            self._run.log(with_band(EXPLOITABILITY, found.most, found.least, found.most), episodes)
             self._run.flush()
             self._path(episodes).unlink()
-            del self._waiting[episodes]
+            self._waiting.remove(episodes)
             if not self._waiting:
                 self._folder.rmdir()
-            least = "" if gain.least == gain.most else f", at least {gain.least:.3f}"
-            yield f"{episodes:,} episodes: exploitability {gain.most:.3f}{least} points a deal"
+            least = "" if found.least == found.most else f", at least {found.least:.3f}"
+            yield f"{episodes:,} episodes: exploitability {found.most:.3f}{least} points a deal"
 
     def close(self) -> None:
         """Ends the other process. What it has not finished stays in the folder."""
-        for found in self._waiting.values():
-            found.cancel()
         if self._process is not None:
             self._process.kill()
-        self._asking.shutdown()
-        if self._process is not None:
-            self._process.communicate()
+            self._process.join()
 
     def _path(self, episodes: int) -> Path:
         return self._folder / f"{episodes:010d}{SUFFIX}"
 
-    def _ask(self, path: Path) -> Gain:
+    def _ask(self, episodes: int) -> None:
         if self._process is None:
-            command = (sys.executable, "-m", __name__)
-            # In a session of its own Ctrl-C does not reach it.
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
-            )
-        assert self._process.stdin
-        assert self._process.stdout
+            processes = get_context("spawn")  # a fork would have this one's threads half
+            self._answers, theirs = processes.Pipe()
+            self._process = processes.Process(target=_answer, args=(theirs, self._cards), daemon=True)
+            self._process.start()
+            theirs.close()  # so that its end is seen here
+        self._waiting.append(episodes)
         with suppress(BrokenPipeError):  # then it does not answer either
-            print(json.dumps([self._run.learner, str(path), self._cards]), file=self._process.stdin, flush=True)
-        if not (answer := self._process.stdout.readline()):
-            raise OSError(f"exploitability of {path} cannot be measured: the process that measures has ended")
-        found = json.loads(answer)
-        if isinstance(found, str):
-            raise ValueError(found)
-        return Gain(*found)
+            self._answers.send(f"{self._run.learner}:path={self._path(episodes)}")
 
 
-@cache
-def _pegging_game(cards: int) -> PlayGame:
-    return PlayGame(start=start_of_play(cards), threads=1)
-
-
-def _answer(questions: IO[str], answers: IO[str]) -> None:
-    """Answers each line, a learner, a file of its weights and a number of cards, with a gain or with what is wrong."""
-    for question in questions:
-        learner, path, cards = json.loads(question)
+def _answer(questions: Connection, cards: int) -> None:
+    """Answers each agent with its gain, or with what is wrong."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal reaches it, too
+    game = PlayGame(start=start_of_play(cards), threads=1)
+    while True:
         try:
-            agent = make_agent(f"{learner}:path={path}")
+            agent = make_agent(questions.recv())
             use_threads(1)
-            answer: object = exploitability(agent, _pegging_game(cards), _DRAWS).mean
+            questions.send(exploitability(agent, game, _DRAWS).mean)
         except ValueError as error:
-            answer = str(error)
-        print(json.dumps(answer), file=answers, flush=True)
-
-
-if __name__ == "__main__":
-    with redirect_stdout(sys.stderr):  # what anything else prints is no answer
-        _answer(sys.stdin, sys.__stdout__ or sys.stdout)
+            questions.send(str(error))
+        except EOFError:
+            return

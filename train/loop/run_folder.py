@@ -5,45 +5,23 @@ from __future__ import annotations
 import itertools
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from tensorboard.plugins.scalar.summary_v2 import scalar_pb
 from torch.utils.tensorboard import SummaryWriter
 
 from crib_env.agents.networks.weights_file import SUFFIX, load_tensors, save_tensors
 from crib_env.evaluate.files import write_json
 from crib_env.evaluate.job import difference, new_folder
-from crib_env.evaluate.runs.format import (
-    CHECKPOINTS,
-    CONFIG,
-    EVENTS,
-    FINAL,
-    PROCESSOR_SECONDS,
-    SUMMARY,
-    by_processor_seconds,
-    description_of,
-    is_finished,
-    is_strength,
-    read_config,
-)
-from crib_env.train.loop.learning import RunSettings
-from crib_env.train.loop.number_format import processor
-from crib_env.train.loop.tensorboard import layout_of
+from crib_env.evaluate.runs.format import CHECKPOINTS, CONFIG, EVENTS, FINAL, SUMMARY, is_finished, read_config
+from crib_env.train.loop.learning import RunSettings, processor
 from crib_env.values import typed
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure  # takes half a second, and few runs draw
-    from tensorboard.compat.proto.summary_pb2 import Summary
-
 RUNS = Path("runs")
-RunSummary = dict[str, Any]  # as JSON
 _KEPT = 2  # number of checkpoints
-_END = ".end"  # suffix of the file of events from after training
 
 
 class RunFolder:
@@ -58,8 +36,6 @@ class RunFolder:
         self._checkpoints = path / CHECKPOINTS
         self._checkpoints.mkdir(exist_ok=True)
         self._writer: SummaryWriter | None = None
-        self._tags: dict[str, None] = {}  # of the scalars written, in order
-        self._described: set[str] = set()  # tags in this event file
         self._restored = -1  # number of episodes at the checkpoint that the run continues from
 
     @classmethod
@@ -71,7 +47,7 @@ class RunFolder:
         seeds: int | None = None,
         folder: Path | None = None,
     ) -> RunFolder:
-        """Creates a folder for a learner's settings (a dataclass with a ``seed``), or for runs of several seeds.
+        """Creates a folder for a learner's settings, or for runs of several seeds.
 
         Args:
             runs: where to make it, as ``<learner>/<time>-s<seed>``.
@@ -80,13 +56,11 @@ class RunFolder:
         Raises:
             ValueError: ``folder`` already exists.
         """
-        return cls.begin(
-            new_run(runs / learner.replace(":", "."), settings.seed, seeds)
-            if folder is None
-            else new_folder(folder, runs),
-            learner,
-            asdict(settings) | ({"seeds": seeds} if seeds else {}),
-        )
+        if folder is None:
+            path = new_run(runs / learner.replace(":", "."), settings.seed, seeds)
+        else:
+            path = new_folder(folder, runs)
+        return cls.begin(path, learner, asdict(settings) | ({"seeds": seeds} if seeds else {}))
 
     @classmethod
     def begin(cls, path: Path, learner: str, settings: dict[str, Any]) -> RunFolder:
@@ -106,80 +80,27 @@ class RunFolder:
             raise ValueError(f"{path} is a run of {found!r}, not of {learner!r}")
         return cls(path), settings
 
-    def log(self, values: dict[str, float], step: int) -> None:
-        """Writes scalars to TensorBoard, over the number of episodes played, or what :func:`description_of` says.
+    def log(self, values: Mapping[str, float], step: int) -> None:
+        """Writes scalars to TensorBoard, over the number of episodes played.
 
         Raises:
             OSError: values do not fit on the disk; perhaps those of an earlier call, as TensorBoard writes in a thread.
         """
         try:
             if self._writer is None:
-                for end in self.path.glob(f"{EVENTS}{_END}"):
-                    end.unlink()
-                self._tags = dict.fromkeys(self._scalars_so_far())
                 while list(self.path.glob(EVENTS.replace("*", f"{int(time.time())}.*"))):
                     time.sleep(0.05)  # files are read by name: by whole seconds, and by numbers as text, 10 before 9
                 # A killed run may have written values after its checkpoint. They will be written again.
                 self._writer = SummaryWriter(str(self.path), purge_step=self._restored + 1)
-            if not values.keys() <= self._tags.keys():
-                self._tags |= dict.fromkeys(values)
-                self._writer.add_custom_scalars(layout_of(self._tags))  # TensorBoard uses the last one
             for tag, value in values.items():
-                if tag not in self._described:  # once more, in the form in which TensorBoard reads descriptions
-                    self._add(scalar_pb(tag, float(value), description_of(tag)), step)
                 self._writer.add_scalar(tag, value, step)
-            self._described |= values.keys()
         except OSError as error:
             raise OSError(error.errno, error.strerror, error.filename or str(self.path)) from None
-
-    def _scalars_so_far(self) -> list[str]:
-        """The tags of the scalars written; a line on stderr if those before the checkpoint are lost."""
-        events = EventAccumulator(str(self.path)).Reload()
-        tags: list[str] = events.Tags()["scalars"]
-        reached = events.Scalars(PROCESSOR_SECONDS)[-1].step if PROCESSOR_SECONDS in tags else 0  # every round has it
-        if reached < self._restored:
-            lost = f"{reached:,} to {self._restored:,}"
-            print(f"{self.path} has a damaged file of events: its curves lack episodes {lost}", file=sys.stderr)
-        return tags
-
-    def begin_end(self) -> None:
-        """Begins a file of events for what is logged from now on, after training, with curves over processor seconds.
-
-        A run that is killed before its summary is written writes this file anew.
-        """
-        self.log({}, 0)  # opens the folder
-        assert self._writer is not None
-        self._writer.close()
-        self._writer = SummaryWriter(str(self.path), filename_suffix=_END)
-        events = EventAccumulator(str(self.path)).Reload()
-        tags = events.Tags()["scalars"]
-        if PROCESSOR_SECONDS not in tags:  # nothing was logged before the end
-            return
-        clock = {0: 0.0} | {each.step: each.value for each in events.Scalars(PROCESSOR_SECONDS)}
-        for tag in filter(is_strength, tags):
-            for each in events.Scalars(tag):
-                if each.step in clock:
-                    self.log(by_processor_seconds({tag: each.value}), round(clock[each.step]))
 
     def flush(self) -> None:
         """Writes to the disk what was logged."""
         if self._writer is not None:
             self._writer.flush()
-
-    def log_picture(self, tag: str, picture: Figure, episodes: int) -> None:
-        """Shows a picture in TensorBoard, beside what :meth:`log` writes."""
-        self.log({}, episodes)  # opens the file
-        assert self._writer is not None
-        self._writer.add_figure(tag, picture, episodes)
-
-    def log_hparams(self, summaries: Iterable[Summary]) -> None:
-        """Writes the summaries of :func:`crib_env.train.loop.tensorboard.summaries`."""
-        for summary in summaries:
-            self._add(summary)
-
-    def _add(self, summary: Summary, step: int | None = None) -> None:
-        assert self._writer is not None
-        self._writer.file_writer.add_summary(summary, step)  # type: ignore[attr-defined]  # declared None
 
     def save_checkpoint(self, episodes: int, tensors: dict[str, torch.Tensor], about: dict[str, Any]) -> None:
         """Saves a checkpoint and deletes all but the last two, and damaged ones that a run has skipped."""
@@ -232,7 +153,7 @@ class RunFolder:
         """Whether the run has finished."""
         return is_finished(self.path)
 
-    def finish(self, summary: RunSummary) -> None:
+    def finish(self, summary: dict[str, Any]) -> None:
         """Writes ``summary.json`` and closes the event file."""
         write_json(self.path / SUMMARY, summary)
         if self._writer is not None:
@@ -267,11 +188,7 @@ class Position:
     def restored(
         cls, folder: RunFolder, load_state_dict: Callable[[dict[str, torch.Tensor]], object], settings: RunSettings
     ) -> Position:
-        """The position at the last checkpoint, or the start if there is none.
-
-        Args:
-            load_state_dict: loads the tensors of the checkpoint; an error in it is a fault of the file.
-            settings: of the run.
+        """The position at the last checkpoint, whose tensors are loaded, or the start if there is none.
 
         Raises:
             ValueError: the checkpoint is damaged, or not one of this learner with these settings.
@@ -280,25 +197,26 @@ class Position:
             return cls()
         tensors, about = checkpoint
         try:
-            # Checkpoints of earlier versions hold no settings and no updates.
-            kept = typed(about.pop("settings", {}), dict[str, Any])
+            kept = typed(about.pop("settings"), dict[str, Any])
             kept.pop("device", None)  # a run may go on elsewhere
             if other := difference(kept, settings):
                 raise ValueError(f"it was saved with {other}")
-            position = typed({"updates": 0} | about, cls)
+            position = typed(about, cls)
             if not all(value >= 0 for value in vars(position).values()):
                 raise ValueError("its position is before the start of the run")
             if position.episodes and not position.seconds:
                 raise ValueError("its episodes have taken no time")
+            if position.episodes > settings.all_episodes:
+                raise ValueError(f"it has {position.episodes:,} episodes, and the run has {settings.all_episodes:,}")
             load_state_dict(tensors)
         except (IndexError, KeyError, OverflowError, RuntimeError, TypeError, ValueError) as error:
             reason = " ".join(str(error).split())
             raise ValueError(f"the last checkpoint of {folder.path} is not one of this run ({reason})") from None
         return position
 
-    def summary(self) -> RunSummary:
+    def summary(self) -> dict[str, Any]:
         """The position for ``summary.json``, with ``simulation_share`` and ``updates`` if the learner says them."""
-        summary: RunSummary = {
+        summary: dict[str, Any] = {
             "episodes": self.episodes,
             "seconds": self.seconds,
             "processor_seconds": self.processor_seconds,
@@ -307,15 +225,3 @@ class Position:
         if self.simulation_seconds:
             summary["simulation_share"] = self.simulation_seconds / self.seconds
         return summary | ({"updates": self.updates} if self.updates else {})
-
-
-def in_all(parts: list[RunSummary]) -> RunSummary:
-    """The summary of a run in consecutive parts: the episodes of the last, and the time of all."""
-    whole = Position(
-        episodes=parts[-1]["episodes"],
-        seconds=sum(part["seconds"] for part in parts),
-        processor_seconds=sum(part["processor_seconds"] for part in parts),
-        updates=sum(part.get("updates", 0) for part in parts),
-        simulation_seconds=sum(part.get("simulation_share", 0.0) * part["seconds"] for part in parts),
-    )
-    return whole.summary()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from rich.progress import Progress
 from rich.table import Table
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from torch.utils.tensorboard import SummaryWriter
 
 from crib_env.agents.registry import settings_of
 from crib_env.evaluate.console import console, table_of
@@ -20,124 +18,72 @@ from crib_env.evaluate.executors import connected
 from crib_env.evaluate.files import write_json
 from crib_env.evaluate.job import difference, held
 from crib_env.evaluate.progress import ProgressLines, progress_bar
-from crib_env.evaluate.runs.format import (
-    EVENTS,
-    SUMMARY,
-    band_of,
-    final_tags,
-    is_begun,
-    is_end,
-    is_finished,
-    is_strength,
-    read_summary,
-    run_of_seed,
-    title_of,
-    with_band,
-)
-from crib_env.evaluate.runs.learning_curves import draw_curves, mean_of, read_curve, read_points
-from crib_env.train.loop.contracts import presets_of
+from crib_env.evaluate.runs.format import SUMMARY, is_begun, is_end, is_finished, read_summary, run_of_seed, title_of
+from crib_env.evaluate.runs.learning_curves import draw_curves, read_curve
 from crib_env.train.loop.learning import RunSettings
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.loop.strength import BASELINES, strength_of
-from crib_env.train.loop.tensorboard import layout_of
-from crib_env.train.registry import learner_named
+from crib_env.train.loop.strength import BASELINES, figure_of, strength_of
+from crib_env.train.registry import learner_named, presets_of
 from crib_env.values import typed
 
 
-class Sweep:
-    """Runs in the folders ``seed-K`` of one folder, whose own TensorBoard curves are their means with 95 % intervals.
+def sweep(learner: str, settings: RunSettings, seeds: int, path: Path, executor: str | None = None) -> None:
+    """Trains with the settings' seed and those after it, in the folders ``seed-K`` of one folder, and draws the means.
+
+    Finished runs are kept and stopped ones continued. If all are finished and drawn, it only prints their table again.
 
     Args:
         learner: by name.
-        settings: the settings of the first run; the others have the following seeds.
+        executor: to train the seeds on in parallel, see :func:`crib_env.evaluate.executors.connected`; its
+            machines share the folder.
+
+    Raises:
+        ValueError: another process works in the folder, or a run there has other settings.
     """
+    all_settings = [replace(settings, seed=settings.seed + k) for k in range(seeds)]
+    runs = [run_of_seed(path, one.seed) for one in all_settings]
+    if is_finished(path):
+        console.print(f"finished already: {path}", soft_wrap=True)
+    else:
+        with held(path):
+            if executor is None:
+                for one, run in zip(all_settings, runs):
+                    _train(learner, one, run)
+            else:
+                with connected(executor, getattr(settings, "threads", 1)) as cluster:
+                    calls = [(learner, asdict(one), run, Path.cwd()) for one, run in zip(all_settings, runs)]
+                    for _ in cluster.each(_train_there, calls):
+                        pass
+            _draw(learner, runs, path)
+            write_json(path / SUMMARY, {"seeds": [one.seed for one in all_settings], "final": _spreads(runs)})
+    sample = strength_of(learner_named(learner), settings).sample
+    console.print(_table(f"{learner}: {seeds} seeds, {settings.final_games:,} {sample}", _spreads(runs)))
 
-    def __init__(self, learner: str, settings: RunSettings, seeds: int, path: Path) -> None:
-        self._learner = learner
-        self._settings = [replace(settings, seed=settings.seed + k) for k in range(seeds)]
-        self._path = path
-        self._runs = [run_of_seed(path, one.seed) for one in self._settings]
 
-    def run(self, executor: str | None = None) -> None:
-        """Trains one seed after the other; finished runs are kept and stopped ones continued.
+def _draw(learner: str, runs: Sequence[Path], path: Path) -> None:
+    for baseline in BASELINES:
+        try:
+            curves = [read_curve(run, baseline, "episodes") for run in runs]
+        except ValueError:  # not measured by matches
+            continue
+        from crib_env.evaluate.figures import save_figure  # matplotlib takes half a second
 
-        If all are finished and drawn, it only prints their table again.
+        save_figure(draw_curves({learner: curves}, baseline, "episodes"), path / f"against-{baseline}")
 
-        Args:
-            executor: to train the seeds on in parallel, see :func:`crib_env.evaluate.executors.connected`; its
-                machines share the folder.
 
-        Raises:
-            ValueError: another process works in the folder, or a run there has other settings.
-        """
-        if is_finished(self._path):
-            console.print(f"finished already: {self._path}", soft_wrap=True)
-        else:
-            with held(self._path):
-                self._train_all(executor)
-                self._log_curves()
-                self._draw()
-                write_json(
-                    self._path / SUMMARY, {"seeds": [one.seed for one in self._settings], "final": self._spreads()}
-                )
-        console.print(self.table())
+def _spreads(runs: Sequence[Path]) -> dict[str, dict[str, float]]:
+    """The spread of every final result."""
+    finals = [_scalars_of(run) for run in runs]
+    return {tag: spread_of([final[tag] for final in finals]) for tag in finals[0] if not is_end(tag)}
 
-    def _train_all(self, executor: str | None) -> None:
-        if executor is None:
-            for settings, path in zip(self._settings, self._runs):
-                _train(self._learner, settings, path)
-        else:
-            with connected(executor, getattr(self._settings[0], "threads", 1)) as cluster:
-                here = Path.cwd()
-                calls = [(self._learner, asdict(one), path, here) for one, path in zip(self._settings, self._runs)]
-                for _ in cluster.each(_train_there, calls):
-                    pass
 
-    def _draw(self) -> None:
-        """Draws the curves."""
-        for baseline in BASELINES:
-            try:
-                curves = [read_curve(run, baseline, "episodes") for run in self._runs]
-            except ValueError:  # not measured by matches
-                continue
-            from crib_env.evaluate.figures import save_figure  # matplotlib takes half a second
-
-            save_figure(draw_curves({self._learner: curves}, baseline, "episodes"), self._path / f"against-{baseline}")
-
-    def _spreads(self) -> dict[str, dict[str, float]]:
-        """The spread of every final result."""
-        finals = [_scalars_of(run) for run in self._runs]
-        return {tag: spread_of([final[tag] for final in finals]) for tag in finals[0] if not is_end(tag)}
-
-    def table(self) -> Table:
-        """The spread of every final result, as a table."""
-        sample = strength_of(learner_named(self._learner), self._settings[0]).SAMPLE
-        games = f"{self._settings[0].final_games:,} {sample}"
-        rows = []
-        for tag, spread in self._spreads().items():
-            mean, deviation, lowest, highest = (in_figures(tag, value) for value in spread.values())
-            rows.append((title_of(tag), f"{mean} ± {deviation}", lowest, highest))
-        columns = ("", "mean ± standard deviation", "lowest", "highest")
-        return table_of(f"{self._learner}: {len(self._runs)} seeds, {games}", columns, rows)
-
-    def _log_curves(self) -> None:
-        """Writes the mean of each curve of strength under its own name, with its 95 % interval."""
-        for old in self._path.glob(EVENTS):
-            old.unlink()  # of a sweep that was stopped while it wrote them: all are written again
-        first, *others = (EventAccumulator(str(run)).Reload().Tags()["scalars"] for run in self._runs)
-        shared = [tag for tag in first if all(tag in written for written in others)]
-        tags = [tag for tag in shared if is_strength(tag) and set(band_of(tag)) <= set(shared)]
-        with SummaryWriter(str(self._path)) as writer:
-            finals = final_tags({tag: spread["mean"] for tag, spread in self._spreads().items()})
-            means = {tag: value for tag, value in finals.items() if tag in shared}
-            writer.add_custom_scalars(layout_of([*(name for tag in tags for name in (tag, *band_of(tag))), *means]))
-            for tag in tags:
-                for place, *mean_low_high in zip(*mean_of([read_points(run, tag) for run in self._runs])):
-                    for name, value in with_band(tag, *mean_low_high).items():
-                        writer.add_scalar(name, value, int(place))
-            for tag, value in means.items():
-                writer.add_scalar(tag, value, self._settings[0].all_episodes)
+def _table(title: str, spreads: dict[str, dict[str, float]]) -> Table:
+    rows = []
+    for tag, spread in spreads.items():
+        mean, deviation, lowest, highest = (figure_of(tag, value) for value in spread.values())
+        rows.append((title_of(tag), f"{mean} ± {deviation}", lowest, highest))
+    return table_of(title, ("", "mean ± standard deviation", "lowest", "highest"), rows)
 
 
 def _scalars_of(run: Path) -> dict[str, float]:
@@ -172,10 +118,3 @@ def spread_of(values: list[float]) -> dict[str, float]:
         "lowest": min(values),
         "highest": max(values),
     }
-
-
-def in_figures(tag: str, value: float) -> str:
-    """A result for display: win rates in percent, points with two decimals, points a hand with four."""
-    if "win rate" in tag:
-        return f"{value:.2%}"
-    return f"{value:.2f}" if "a game" in tag else f"{value:.4f}"

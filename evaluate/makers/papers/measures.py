@@ -191,7 +191,7 @@ _TENTHS = 10  # snapshots of a run, besides the initial one
 def _snapshots(effort: Effort) -> list[StrategyWeightsAgent]:
     """The run's winner at its start and after each tenth of its games."""
     (run,) = effort.runs
-    return [StrategyWeightsAgent.load(path) for path in snapshots_of(run, summary_of(run)["agent"])]
+    return [StrategyWeightsAgent.load(path) for path in snapshots_of(run)]
 
 
 def against_snapshot(effort: Effort, what: str, tenths: int) -> Measured:

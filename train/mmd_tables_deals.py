@@ -1,4 +1,4 @@
-"""Decisions of the play: how a policy of tables draws its cards in training, and what it learns of them.
+"""Deals that a policy of tables plays against itself, and what it learns from each: the pegging game, or whole deals.
 
 With the paper's names, as in :mod:`crib_env.train.mmd`: at a decision s the player lays a with probability π(a | s),
 the softmax of its logits z(s, ·). After the deal G is the λ-return, own points less the opponent's from s on: λ of what
@@ -19,6 +19,10 @@ Each bucket counts the decisions n from which it has learned, and its steps beco
 
 So after many decisions z is a mean of q / α in which the latest count for more, with weights n^(c - 1), as Q is of G
 with c'. A bucket that comes up rarely takes long steps to the end, one that comes up often has little noise.
+
+Discards are drawn from the softmax of q / α itself, where q is the sum of what is known exactly of them and of what the
+critic has learned of the rest: net points of the play, and of the crib beyond its known mean. What is known of six
+cards is computed once for each class of deals (:mod:`crib_env.exact.deal_classes`): training takes half the time.
 """
 
 from __future__ import annotations
@@ -36,19 +40,41 @@ from crib_env.agents.mmd_tables import (
     Discards,
     Pile,
     fill_buckets,
+    fill_discards,
     fill_legal_cards,
+    fill_values,
+    learned_at,
+    mean_crib,
     no_discards,
     ranks_held,
     softmax,
 )
-from crib_env.engine import legal_cards, random_word
-from crib_env.kernels import GOLDEN, below, kernel, mix, popcount
+from crib_env.engine import (
+    CRIB,
+    DEAL_EPISODE,
+    DISCARD,
+    PLAY,
+    PONES_HAND,
+    ROLES,
+    act,
+    begin_deal,
+    begin_game,
+    legal_cards,
+    random_word,
+    shuffle,
+)
+from crib_env.exact.discard_statistics import N_DISCARDS, PLACE_OF, PLACES
+from crib_env.hands import ranks_in
+from crib_env.kernels import GOLDEN, below, bit, cards_in, kernel, lowest, mix, popcount
+from crib_env.scoring import SUIT
 
 N_CRITIC_TABLES = 2
 _DECISIONS = 6  # with a choice, at most, in the play of eight cards: the last card of a player is none
 _LEAST = 0.2  # a correction is divided by no smaller chance: less noise, a little bias
 _VALUE = 1  # where values stand in a bucket, beside logits
 _ONE = np.uint64(1)
+_KNOWN = 1 << 21  # of a hash table, twice as many as there are classes
+_LUCK = 400  # deals, in whose mean the luck is as large as what there is to learn of a discard
 
 
 class Tables(NamedTuple):
@@ -206,3 +232,153 @@ def learn(tables, deal, t, target, rates):
         tables.both[table, deal.both[t, table], place] += rates.both * error
     likely = max(deal.chances[t, place], _LEAST)
     return error, value, deal.logits[t, place] - np.log(likely) - mean_logit
+
+
+class KnownDiscards(NamedTuple):
+    """A hash table of the classes that have come up, 0.3 GB."""
+
+    six: np.ndarray
+    """(2**21,) int64, the mask of the class's deal with its suits in order, or 0."""
+    discards: Discards
+    """(2**21, ...) of that deal."""
+    suits: np.ndarray
+    """(4,) int64 work array: the new names of a deal's suits."""
+    places: np.ndarray
+    """(6,) int64 work array: which card, in ascending order, each becomes."""
+
+
+def no_known_discards() -> KnownDiscards:
+    """An empty table."""
+    return KnownDiscards(np.zeros(_KNOWN, np.int64), no_discards(_KNOWN), np.zeros(4, np.int64), np.zeros(6, np.int64))
+
+
+@kernel
+def _with_suits_in_order(six, suits):
+    """The same cards with their suits in descending order of their ranks' masks; fills ``suits`` with the new names."""
+    renamed = np.int64(0)
+    for old in range(4):
+        ranks, new = (six >> 13 * old) & SUIT, 0
+        for other in range(4):
+            others = (six >> 13 * other) & SUIT
+            new += others > ranks or (others == ranks and other < old)
+        suits[old] = new
+        renamed |= ranks << 13 * new
+    return renamed
+
+
+@kernel
+def _place_of(six, known):
+    """The place of a deal in the table, filled if it was not."""
+    last = np.uint64(_KNOWN - 1)
+    place = mix(np.uint64(six)) & last
+    while known.six[np.int64(place)] != six:
+        at = np.int64(place)
+        if known.six[at] == 0:
+            known.six[at] = six
+            of_all = known.discards
+            fill_discards(six, Discards(of_all.hands[at], of_all.cribs[at], of_all.parts[at]))
+        else:
+            place = (place + np.uint64(1)) & last
+    return np.int64(place)
+
+
+@kernel
+def look_up_discards(six, known, discards):
+    """Fills the :class:`Discards` of six cards (a mask) from the table."""
+    renamed, rest = _with_suits_in_order(six, known.suits), six
+    for i in range(6):
+        card = lowest(rest)
+        rest &= rest - 1
+        known.places[i] = popcount(renamed & (bit(13 * known.suits[card // 13] + card % 13) - 1))
+    at, k = _place_of(renamed, known), 0
+    for i in range(6):
+        for j in range(i + 1, 6):
+            there = PLACE_OF[known.places[i], known.places[j]]
+            discards.hands[k], discards.cribs[k] = known.discards.hands[at, there], known.discards.cribs[at, there]
+            for part in range(N_PARTS):
+                discards.parts[k, part] = known.discards.parts[at, there, part]
+            k += 1
+
+
+@kernel
+def _discard(g, tables, deal, temperature, known, values):
+    """The seat to act discards both cards."""
+    seat, discards = np.int64(g["turn"]), deal.discards
+    six, is_dealer = np.int64(g["hand"][seat]), np.int64(seat == g["dealer"])
+    look_up_discards(six, known, discards)
+    fill_values(discards, is_dealer, tables.discards[0], values)
+    for k in range(N_DISCARDS):
+        values[k] /= temperature
+    softmax(values, N_DISCARDS, values)
+    k = drawn_place(values, N_DISCARDS, uniform(g))
+    deal.crib[seat] = mean_crib(discards, k, is_dealer)
+    for part in range(N_PARTS):
+        deal.learned_at[seat, part] = learned_at(discards, k, part, is_dealer)
+    cards = cards_in(six, 6)
+    for card in PLACES[k]:
+        act(g, cards[card])
+
+
+@kernel
+def _show(g):
+    """What seat 0 made in the show, less what seat 1 made, and the dealer in the crib."""
+    net, crib = np.int64(0), np.int64(0)
+    for k in range(g["n_events"]):
+        if g["event_kind"][k] >= PONES_HAND:
+            points = np.int64(g["event_points"][k])
+            net += points if g["event_player"][k] == 0 else -points
+            crib += points if g["event_kind"][k] == CRIB else 0
+    return net, crib
+
+
+@kernel
+def play_and_learn(g, episode, n, tables, rates, deal, known, tally):
+    """Plays ``n`` deals, in which each seat deals in turn, and learns from every decision.
+
+    Args:
+        g: a GAME with a seeded ``episode_stream``.
+        episode: ``PEGGING_EPISODE`` or ``DEAL_EPISODE``.
+        known: a :class:`KnownDiscards`, filled as deals come up.
+        tally: (4,) float64, to which are added: decisions of the play, squared errors of the critic, values of the
+            policy there, and its entropies.
+    """
+    cards = np.empty(13, np.int64)
+    values = np.empty(N_DISCARDS)
+    for dealt in range(n):
+        begin_game(g, episode, dealt & 1, 0, 0, -1)
+        shuffle(g)
+        begin_deal(g)
+        while g["phase"] == DISCARD:
+            _discard(g, tables, deal, rates.temperature, known, values)
+        heels, t = np.float64(g["scores"][0] - g["scores"][1]), 0
+        while g["phase"] == PLAY:
+            legal = legal_cards(g)
+            ranks = ranks_in(legal)
+            if ranks & (ranks - 1) == 0:  # no choice
+                act(g, lowest(legal))
+            else:
+                act(g, decide(g, tables, deal, t, cards, rates.epsilon))
+                t += 1
+        shown, crib = _show(g)
+        played = np.float64(g["scores"][0] - g["scores"][1] - shown)
+        for seat in range(len(ROLES)):
+            lead, ahead = played if seat == 0 else -played, 0.0
+            if episode == DEAL_EPISODE:
+                pegged = lead - (heels if seat == 0 else -heels)
+                error = pegged + (crib if seat == g["dealer"] else -crib) - deal.crib[seat]
+                for part in range(N_PARTS):
+                    error -= tables.discards[0, deal.learned_at[seat, part]]
+                for part in range(N_PARTS):
+                    learned = tables.discards[:, deal.learned_at[seat, part]]
+                    learned[0] += learning_share(learned[1] + _LUCK, rates.critic_recency) * error / N_PARTS
+                    learned[1] += np.float32(1)
+            for k in range(t - 1, -1, -1):
+                if deal.seat[k] == seat:
+                    target = lead - deal.lead[k] + ahead
+                    error, value, entropy = learn(tables, deal, k, target, rates)
+                    ahead = rates.td_lambda * target + (1 - rates.td_lambda) * value
+                    lead = deal.lead[k]
+                    tally[0] += 1
+                    tally[1] += error * error
+                    tally[2] += value
+                    tally[3] += entropy

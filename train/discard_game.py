@@ -24,29 +24,33 @@ import torch
 from crib_env.agents.networks.discard_game import DiscardPlayer, kept_of, write_kept
 from crib_env.agents.networks.td import gaussian_weights
 from crib_env.engine import GAME, shuffle
-from crib_env.evaluate.runs.format import SIMULATION_SECONDS, UPDATES
-from crib_env.exact.discard_means import STARTERS
-from crib_env.kernels import kernel, mask_of
+from crib_env.evaluate.runs.format import POINTS_A_HAND, SIMULATION_SECONDS, UPDATES, with_band
+from crib_env.evaluate.statistics import mean_interval
+from crib_env.exact.discard_means import EXACT_MEANS, STARTERS, hand_total
+from crib_env.kernels import bit, kernel, mask_of
 from crib_env.observation import N_ACTIONS
 from crib_env.scoring import show_points
-from crib_env.train.discard_game import strength as discard_strength
-from crib_env.train.discard_game.strength import hand_totals, random_hands
-from crib_env.train.loop.contracts import Parts
 from crib_env.train.loop.learning import (
     Count,
     Descent,
     Hands,
     LearningSettings,
     NotNegative,
+    Parts,
+    Precision,
     Widths,
     mean_of_steps,
     one_width,
+    precision,
     split_into_batches,
 )
-from crib_env.train.loop.number_format import Precision, precision
-from crib_env.train.loop.rounds import Round
+from crib_env.train.loop.run import Round
+from crib_env.train.loop.strength import Measure, OnProgress, Strength
 from crib_env.train.td_traces import learn_from_move, means_of, no_traces, value, weights_of
 from crib_env.values import Seed
+
+_IDEAL = float(EXACT_MEANS["ideal"])
+_AT_ONCE = 2_000  # hands
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,60 @@ PRESETS = {
 
 
 @kernel
+def _deal(games, hands):
+    for n in range(len(hands)):
+        shuffle(games[0])
+        hands[n] = games[0]["cards"][:6]
+
+
+def random_hands(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Six random cards for each of ``n`` hands, (n, 6) int64, sorted."""
+    games, hands = np.zeros(1, GAME), np.empty((n, 6), np.int64)
+    games["deal_stream"] = rng.integers(2**64, dtype=np.uint64)
+    _deal(games, hands)
+    return np.sort(hands, axis=1)
+
+
+@kernel
+def _fill_hand_totals(hands, out):
+    for n in range(len(hands)):
+        six, k = mask_of(hands[n]), 0
+        for i in range(6):
+            for j in range(i + 1, 6):
+                out[n, k] = hand_total(six ^ bit(hands[n, i]) ^ bit(hands[n, j]), six)
+                k += 1
+
+
+def hand_totals(hands: np.ndarray) -> np.ndarray:
+    """Points of the kept four over all 46 starters, for every discard of hands (N, 6): (N, 15) int64, ordered by id."""
+    out = np.empty((len(hands), 15), np.int64)
+    _fill_hand_totals(hands, out)
+    return out
+
+
+def measure(agent: DiscardPlayer, games: int, seed: int, on_progress: OnProgress) -> Strength:
+    """A player's mean points a hand, by its average loss to the best discard over so many random hands.
+
+    The loss, by exact means, is subtracted from the mean of the best player over all deals
+    (:data:`crib_env.exact.discard_means.EXACT_MEANS`). This removes the luck of deals and starters, and the interval is
+    that of the loss alone.
+    """
+    rng, short = np.random.default_rng(seed), np.empty(games)
+    for first in range(0, games, _AT_ONCE):
+        hands = random_hands(rng, min(_AT_ONCE, games - first))
+        totals, each = hand_totals(hands), np.arange(len(hands))
+        short[first : first + len(hands)] = (totals.max(axis=1) - totals[each, agent.discards(hands)]) / STARTERS
+        on_progress(len(hands))
+    low, high = mean_interval(short)
+    mean, interval = _IDEAL - float(short.mean()), (_IDEAL - high, _IDEAL - low)
+    as_json = {"mean": mean, "interval": interval, "hands": games}
+    return Strength(with_band(POINTS_A_HAND, mean, *interval), as_json)
+
+
+STRENGTH = Measure("hands", [POINTS_A_HAND], measure, opponents=1)
+
+
+@kernel
 def _play_and_learn(games, n, weights, trace, rate, tally):
     """Deals ``n`` hands, keeps the best four of each and learns their points, as ``td_traces.play_and_learn`` does."""
     g = games[0]
@@ -120,14 +178,9 @@ def _play_and_learn(games, n, weights, trace, rate, tally):
 
 
 class Sampled(Parts):
-    """O'Connor's network in training.
-
-    Args:
-        agent: of one hidden layer of sigmoids; is trained in place.
-    """
+    """O'Connor's network in training, of one hidden layer of sigmoids."""
 
     def __init__(self, agent: DiscardPlayer) -> None:
-        self.agent = agent
         self._weights = weights_of(agent.network)
         self._trace = no_traces(self._weights)
         super().__init__(network=agent.network)
@@ -145,14 +198,10 @@ class Sampled(Parts):
 
 
 class Exact(Parts):
-    """A network in training, with its optimizer.
-
-    Args:
-        agent: trained in place.
-    """
+    """A network in training, with its optimizer."""
 
     def __init__(self, agent: DiscardPlayer, batch_size: int, compute: Precision) -> None:
-        self.agent, self._batch_size, self._compute = agent, batch_size, compute
+        self._network, self._batch_size, self._compute = agent.network, batch_size, compute
         self.descent = Descent(agent.network, "the network")
         super().__init__(network=agent.network, adam=self.descent)
 
@@ -163,7 +212,7 @@ class Exact(Parts):
             FloatingPointError: the loss is no longer finite.
         """
         with precision(self._compute):
-            values = self.agent.network(torch.from_numpy(states).float())
+            values = self._network(torch.from_numpy(states).float())
             loss = (values - torch.from_numpy(means)).square().mean()
         norm = self.descent.step(loss, rate)
         return {"loss": loss.item(), "gradient norm": norm, "mean value": values.mean().item()}
@@ -181,28 +230,20 @@ class Exact(Parts):
 
 
 class DiscardGame:
-    """Either way to learn: :class:`Sampled` or :class:`Exact`.
+    """Either way to learn: :class:`Sampled` or :class:`Exact`."""
 
-    Attributes:
-        agent: trained in place.
-    """
-
-    Settings, PRESETS, STRENGTH = DiscardGameSettings, PRESETS, discard_strength
+    Settings, PRESETS, STRENGTH = DiscardGameSettings, PRESETS, STRENGTH
 
     def __init__(self, settings: DiscardGameSettings) -> None:
         self.agent = DiscardPlayer(settings.activation, settings.hidden)
-        self._way: Sampled | Exact
+        way: Sampled | Exact
         if settings.values == "sampled":
             gaussian_weights(self.agent.network)
-            self._way = Sampled(self.agent)
-            nothing = Round(0, 0, 0.0, 0.0, np.random.default_rng(0))
-            self._way.play_and_learn(nothing)  # compiles the kernels before the clocks start
+            way = Sampled(self.agent)
+            way.play_and_learn(Round.first(0))  # compiles the kernels before the clocks start
         else:
-            self._way = Exact(self.agent, settings.batch_size, settings.precision)
+            way = Exact(self.agent, settings.batch_size, settings.precision)
             hands = random_hands(np.random.default_rng(0), 1)
             kept_of(hands), hand_totals(hands)  # as above
-        self.state_dict, self.load_state_dict = self._way.state_dict, self._way.load_state_dict
-
-    def play_and_learn(self, now: Round) -> dict[str, float]:
-        """A round; scalars for TensorBoard."""
-        return self._way.play_and_learn(now)
+        self.play_and_learn = way.play_and_learn
+        self.state_dict, self.load_state_dict = way.state_dict, way.load_state_dict

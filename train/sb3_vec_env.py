@@ -1,4 +1,4 @@
-"""The native vector environments for Stable-Baselines3, and the deals that ``train ppo`` learns from.
+"""The native vector environments for Stable-Baselines3.
 
 :class:`CribbageVecEnv` is a ``VecEnv`` with masks for MaskablePPO::
 
@@ -18,17 +18,10 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
-from crib_env.agents.networks.seen import Inputs
-from crib_env.engine import CRIB, DEALERS_HAND, PONES_HAND
-from crib_env.kernels import kernel
-from crib_env.observation import N_ACTIONS, N_BITS
-from crib_env.ranks import ranks_and_gains_of
-from crib_env.standings import discards_worth
 from crib_env.vector.environments import CribbageVectorEnv
 
 MASKS = "action_masks"  # the method that sb3-contrib looks for
@@ -149,90 +142,3 @@ class CribbageVecEnv(VecEnv):
 
     def _masks_of(self, i: int) -> np.ndarray:
         return self.action_masks()[i]
-
-
-@kernel
-def _show_margins(games, rows, seats, out):
-    """The points of ``seats`` in the show of a deal that has just ended, minus the points of the other seats."""
-    for b in range(len(rows)):
-        g = games[rows[b]]
-        out[b] = 0.0
-        for k in range(g["n_events"]):
-            if g["event_kind"][k] in (PONES_HAND, DEALERS_HAND, CRIB):
-                sign = 1 if g["event_player"][k] == seats[b] else -1
-                out[b] += sign * np.int64(g["event_points"][k])
-
-
-class SettledDeals(CribbageVectorEnv):
-    """Single deals that reward the show by its exact mean at the discards, not by the cards that happen to fall.
-
-    A decision earns the points of the play and of his heels, as they are scored, and the change in the value of
-    the six cards in the show (:func:`crib_env.standings.discards_worth`): never above zero, and zero
-    for the best discard.
-
-    Args:
-        num_envs: the number of deals.
-        episode: ``"deal"``, or ``"pegging"``, where the show is worth nothing.
-        options: as for ``CribbageVectorEnv``, except ``reward`` and ``illegal``.
-    """
-
-    def __init__(self, num_envs: int, episode: str = "deal", **options: Any) -> None:
-        super().__init__(num_envs, episode=episode, reward="points", illegal="raise", **options)
-        self._worth = np.zeros(num_envs)
-
-    def on_begin(self, rows: np.ndarray) -> None:
-        """See :class:`crib_env.vector.environments.CribbageVectorEnv`."""
-        self._worth[rows] = self._worth_of(rows)
-
-    def on_step(self, rewards: np.ndarray, over: np.ndarray) -> None:
-        """See :class:`crib_env.vector.environments.CribbageVectorEnv`."""
-        ended = np.flatnonzero(over)
-        shows = np.empty(len(ended))
-        _show_margins(self.games, ended, self.seats[ended].astype(np.int64), shows)
-        rewards[ended] -= shows
-        worth = self._worth_of(np.arange(self.num_envs))
-        rewards += worth - self._worth
-        self._worth = worth
-
-    def _worth_of(self, rows: np.ndarray) -> np.ndarray:
-        return discards_worth(self.games, rows, self.seats[rows].astype(np.int64))
-
-
-class SettledVecEnv(CribbageVecEnv):
-    """:class:`SettledDeals` for Stable-Baselines3, observed by rank (:mod:`crib_env.ranks`).
-
-    Observations are (N, n + 52) float32: the n inputs of a network, and what each card is known to gain at once, 0 if
-    it is not legal.
-
-    Args:
-        num_envs: the number of deals.
-        options: of :class:`SettledDeals`.
-
-    Attributes:
-        seconds: the time spent in steps, on rules, observations and the opponent.
-    """
-
-    def __init__(self, num_envs: int, *, observation: str = "209", **options: Any) -> None:
-        super().__init__(num_envs, kind=SettledDeals, observation=observation, **options)
-        self.seconds = 0.0
-        width = Inputs("ranks", observation).size + N_ACTIONS
-        self.observation_space = self._shared["observation_space"] = Box(-np.inf, np.inf, (width,), np.float32)
-
-    def reset(self) -> np.ndarray:
-        """See :class:`CribbageVecEnv`."""
-        return self._by_rank(super().reset())
-
-    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """See :class:`CribbageVecEnv`; terminal observations are those of the deals."""
-        started = time.perf_counter()
-        observation, rewards, over, infos = super().step_wait()
-        observation = self._by_rank(observation)
-        self.seconds += time.perf_counter() - started
-        return observation, rewards, over, infos
-
-    def _by_rank(self, observation: np.ndarray) -> np.ndarray:
-        inputs, gains = ranks_and_gains_of(
-            self._envs.games, np.arange(self.num_envs), self._envs.seats.astype(np.int64)
-        )
-        parts = inputs, observation[:, N_BITS:], np.where(gains > -np.inf, gains, 0)
-        return np.concatenate(parts, axis=1, dtype=np.float32)

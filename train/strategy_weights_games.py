@@ -27,6 +27,8 @@ from crib_env.players.policies import greedy_play
 from crib_env.tables.lang_strategies import N_STRATEGIES, weigh_discards
 
 _MOST_DEALS = 2 * WIN  # more than in any game: the last card of every deal scores at least one point
+_ADVOCATES = 3  # how many strategies get credit for a discard; those tied with the last of them do too
+_START_SPREAD = 60  # points: games start from random scores at most so far apart
 _LEAST = 1e-6  # of a weight: one that sank to 0 could never rise again
 _PLACES = PLACES.astype(np.int64)
 # What the kernel counts, by place in its tally.
@@ -35,7 +37,7 @@ _MARGIN, _DISCARDS, _EXPLORED, _EXPLORATION, _VARIANCE = range(5)
 
 
 class Rule(NamedTuple):
-    """How a learner explores and learns: settings (``crib_env.train.strategy_weights.learner``) for the kernel."""
+    """How a learner explores and learns: settings (``crib_env.train.strategy_weights``) for the kernel."""
 
     exploration: float
     less_variance: bool
@@ -43,11 +45,8 @@ class Rule(NamedTuple):
     neighbours: float
     scaling: float
     credit_decay: float
-    advocates: int
-    forgiveness: float
     cap: float
     baseline: float
-    start_spread: int
 
 
 @kernel
@@ -107,18 +106,6 @@ def find_advocates(wanted, n, out):
 
 
 @kernel
-def factor_of(credit, scaling, forgiveness):
-    """The factor on the advocates' weights: exp(c / 100), c = scaling · credit, less for a loss.
-
-    Args:
-        credit: points, see :func:`credits`.
-        scaling: s, in percent a point.
-        forgiveness: weight of a loss relative to a win.
-    """
-    return np.exp(scaling * credit * (1.0 if credit > 0 else forgiveness) / 100)
-
-
-@kernel
 def credits(expected, margin, credit_decay, out):
     """Fills ``out`` (T,) with the credit of each deal of a player's game, in points.
 
@@ -172,7 +159,7 @@ def _discard(g, weights, pegging, rule, place, advocates, tally):
         tally[_EXPLORED] += 1
     else:
         k = values.argmax()
-    find_advocates(wanted[:, k], rule.advocates, advocates)
+    find_advocates(wanted[:, k], _ADVOCATES, advocates)
     tally[_DISCARDS] += 1
     tally[_EXPLORATION] += max(chance, 0.0)
     tally[_VARIANCE] += variance
@@ -182,16 +169,13 @@ def _discard(g, weights, pegging, rule, place, advocates, tally):
 
 @kernel
 def play_and_learn(games, n, players, second_learns, expected, pegging, rule, tally):
-    """Plays ``n`` games of the first record's stream, and learns after each.
+    """Plays ``n`` games of the record's (1,) stream, and learns after each.
 
     Args:
-        games: (1,) records, with their random stream.
-        n: the number of games.
         players: two arrays (121, 121, 2, 8) float32, the weights of seats 0 and 1; they may be the same array.
         second_learns: whether the weights of seat 1 change too.
         expected: (121, 121, 2) float32, the expected margin at each place; learned unless ``baseline`` is 0.
         pegging: (2, 1820, 3), from ``lang_strategies.pegging_values``.
-        rule: how to explore and learn.
         tally: (5,) float64, to which sums are added, see ``COUNTED``; ``margin`` is seat 0's.
     """
     g = games[0]
@@ -199,7 +183,7 @@ def play_and_learn(games, n, players, second_learns, expected, pegging, rule, ta
     advocates = np.empty((2, _MOST_DEALS, N_STRATEGIES), np.bool_)
     before, credit = np.empty(_MOST_DEALS), np.empty(_MOST_DEALS)
     for _ in range(n):
-        begin_game(g, GAME_EPISODE, TO_DRAW, TO_DRAW, TO_DRAW, rule.start_spread)
+        begin_game(g, GAME_EPISODE, TO_DRAW, TO_DRAW, TO_DRAW, _START_SPREAD)
         while g["phase"] != OVER:
             if g["phase"] == DEAL:
                 shuffle(g)
@@ -225,5 +209,5 @@ def play_and_learn(games, n, players, second_learns, expected, pegging, rule, ta
             for deal in range(n_deals):
                 own, other, role = places[seat, deal]
                 expected[own, other, role] += rule.baseline * credit[deal]
-                factor = factor_of(credit[deal], rule.scaling, rule.forgiveness)
+                factor = np.exp(rule.scaling * credit[deal] / 100)
                 update(weights[own, other, role], advocates[seat, deal], factor, rule.cap)

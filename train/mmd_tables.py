@@ -1,6 +1,6 @@
 """Magnetic mirror descent (Sokota et al. 2023) with tables in place of networks.
 
-The update is that of :mod:`crib_env.train.mmd`, made after every deal (:mod:`crib_env.train.mmd_tables.decisions`). The
+The update is that of :mod:`crib_env.train.mmd`, made after every deal (:mod:`crib_env.train.mmd_tables_deals`). The
 temperature α falls geometrically during the run, exploration linearly, and steps become shorter the more
 often a bucket has come up. Policy and critic are sums of four tables (:mod:`crib_env.agents.mmd_tables`). A
 decision costs some memory accesses where a network costs ten thousands of multiplications: a core learns from a million
@@ -20,10 +20,15 @@ from crib_env.agents.mmd_tables import BUCKET, N_LEARNED, N_TABLES, TablesAgent
 from crib_env.engine import EPISODES, GAME
 from crib_env.evaluate.runs.format import UPDATES
 from crib_env.train.loop.learning import Count, PeggingCards, RunSettings
-from crib_env.train.loop.rounds import Round
-from crib_env.train.mmd_tables.deals import play_and_learn
-from crib_env.train.mmd_tables.decisions import N_CRITIC_TABLES, Rates, Tables, no_deal
-from crib_env.train.mmd_tables.known_discards import no_known_discards
+from crib_env.train.loop.run import Round
+from crib_env.train.mmd_tables_deals import (
+    N_CRITIC_TABLES,
+    Rates,
+    Tables,
+    no_deal,
+    no_known_discards,
+    play_and_learn,
+)
 from crib_env.values import Positive, Range, Share
 
 
@@ -96,7 +101,7 @@ class MMDTables:
         self._tensors = {name: torch.from_numpy(table) for name, table in self._tables._asdict().items()}
         play, discards = self._tensors["play"], self._tensors["discards"]
         self.agent = TablesAgent(play, discards[0], settings.temperature, seed=settings.seed)
-        self.play_and_learn(Round(0, 0, 0.0, 0.0, np.random.default_rng(0)))  # compiles before the clocks start
+        self.play_and_learn(Round.first(0))  # compiles before the clocks start
 
     def play_and_learn(self, now: Round) -> dict[str, float]:
         """Plays deals, and learns from each; returns scalars for TensorBoard.

@@ -1,1 +1,0 @@
-"""The learner of O'Connor's discard game (2000)."""

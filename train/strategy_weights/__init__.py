@@ -1,1 +1,0 @@
-"""Lang's learner of strategy weights (2018)."""
