@@ -42,7 +42,7 @@ CASES = {
     "means": lambda x, a: [a.mean(), a.mean(axis=0), (a / 3).std(), a.cumsum(axis=1), a.min(), a.prod(axis=1)],
     "sorting": lambda x, a: [x.sort(-a, axis=0), x.argsort(-a % 7, kind="stable"), x.lexsort((a[0, 0], a[0, 1] % 2))],
     "kinds": lambda x, a: [a.astype(x.int8) * 100, a * 0.5, a // 4, ~(a > 3), a << 2, 2 ** a[0, 0], -a, 1 - a, a >= 7],
-    "choices": lambda x, a: [x.where(a > 5, a, x.int8(-1)), x.flatnonzero(a % 3), x.maximum(a, 9), x.clip(a, 2, 5)],
+    "choices": lambda x, a: [x.where(a > 5, a, x.int8(-1)), x.flatnonzero(a % 3), x.maximum(a, 9)],
     "joined": lambda x, a: [
         x.concatenate([a, a], axis=1),
         x.stack([a[0], a[1]], axis=2),
@@ -50,12 +50,11 @@ CASES = {
     ],
     "counted": lambda x, a: [
         x.bincount(a[0, 0], minlength=9),
-        x.unique(a % 3, return_inverse=True)[1],
         x.diff(a[0, 0]),
         x.diff(a, axis=1),
         x.diff(a),
     ],
-    "products": lambda x, a: [a @ x.arange(4), x.einsum("prs,rs->pr", a, a[0]), x.tril(a, -1), x.indices((2, 3))],
+    "products": lambda x, a: [a @ x.arange(4), x.tril(a, -1), x.indices((2, 3))],
     "pieces": lambda x, a: [x.insert(a[0], 4, 9, axis=1), x.delete(a[0], 1, axis=1), x.roll(a[0, 0], 1), x.eye(3)],
     "records": lambda x, a: _records(x, False),
     "aligned records": lambda x, a: _records(x, True),
@@ -82,9 +81,6 @@ def test_what_does_not_fit_is_refused():
             array[key]
     with pytest.raises(ValueError, match="broadcast"):
         array + arrays.zeros(4)
-    array.setflags(write=False)
-    with pytest.raises(ValueError, match="read-only"):
-        array[0] = 1
 
 
 def test_only_the_link_to_the_server_is_another_file_on_the_site():

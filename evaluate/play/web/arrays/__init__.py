@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from . import functions as _functions
 from . import random
 from .dtypes import NUMBERS, bool_, dtype, floating, generic, integer
-from .functions import REDUCTIONS, argsort, cumsum, lexsort, norm, sort, unique
+from .functions import REDUCTIONS, argsort, cumsum, lexsort, norm, sort
 from .memory import asarray, broadcast_to, ndarray, nonzero, void
 
 linalg = SimpleNamespace(norm=norm)

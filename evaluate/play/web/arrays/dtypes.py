@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import struct
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -27,9 +26,9 @@ class dtype:  # named as in NumPy
     """The type of an item: a number by its code in :mod:`struct`, a record, or plain bytes. Each exists once."""
 
     _made: dict[object, dtype] = {}
-    code: builtins.str
-    kind: builtins.str
-    name: builtins.str
+    code: str
+    kind: str
+    name: str
     itemsize: int
     fields: dict[str, Field] | None
 
@@ -84,12 +83,6 @@ class dtype:  # named as in NumPy
     def is_number(self) -> bool:
         """Whether it is no record and no bytes."""
         return self.kind != "V"
-
-    @property
-    def str(self) -> builtins.str:
-        if not self.is_number:
-            return self.name
-        return f"{'<' if self.itemsize > 1 else '|'}{self.kind}{self.itemsize}"
 
     def __eq__(self, other: object) -> bool:
         return self is (other if isinstance(other, dtype) else dtype(other))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from itertools import pairwise, product
 from typing import Any
 
@@ -156,26 +155,6 @@ def lexsort(keys: Any) -> ndarray:
     return asarray(sorted(range(len(rows)), key=rows.__getitem__), int)
 
 
-def unique(array: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False) -> Any:
-    """See NumPy; of an array taken as a list. Texts become their places in it, for their numbers alone matter here."""
-    is_text = isinstance(array, list) and isinstance(array[0], str)
-    given = asarray(list(map(array.index, array)) if is_text else array)
-    items = given.items()
-    firsts: dict[Any, int] = {}
-    for k, item in enumerate(items):
-        firsts.setdefault(item, k)
-    found = sorted(firsts)
-    results = [ndarray.of(found, (len(found),), given.dtype)]
-    numbers = {item: k for k, item in enumerate(found)}
-    if return_index:
-        results.append(asarray([firsts[item] for item in found], int))
-    if return_inverse:
-        results.append(asarray([numbers[item] for item in items], int).reshape(given.shape))
-    if return_counts:
-        results.append(asarray([items.count(item) for item in found], int))
-    return tuple(results) if len(results) > 1 else results[0]
-
-
 # --- Operators ------------------------------------------------------------------------------------------------------
 
 
@@ -249,13 +228,7 @@ def _put_operators() -> None:
     ndarray.__matmul__ = matmul  # type: ignore[attr-defined]
     for name, reduce in REDUCTIONS.items():
         setattr(ndarray, name, reduce)
-    for name, other in {
-        "argsort": argsort,
-        "cumsum": cumsum,
-        "round": around,
-        "clip": clip,
-        "nonzero": nonzero,
-    }.items():
+    for name, other in {"argsort": argsort, "cumsum": cumsum, "nonzero": nonzero}.items():
         setattr(ndarray, name, other)
     ndarray.sort = lambda self, axis=-1: self.__setitem__(..., sort(self, axis))  # type: ignore[attr-defined]
 
@@ -319,10 +292,6 @@ maximum, minimum = (_Pairwise(lambda one, other, of=of: mapped(of, one, other)) 
 add, divide = _Pairwise(_OPERATORS["add"]), _Pairwise(_OPERATORS["truediv"])
 
 
-def divmod(one: Any, other: Any) -> tuple[Any, Any]:
-    return one // other, one % other
-
-
 def matmul(one: Any, other: Any) -> Any:
     """See NumPy; the second has one axis or two."""
     first, second = asarray(one), asarray(other)
@@ -333,25 +302,6 @@ def matmul(one: Any, other: Any) -> Any:
     values = [sum(map(operator.mul, row, column)) for row in rows for column in columns]
     made = ndarray.of(kind.cast(values, kind), first.shape[:-1] + second.shape[1:], kind)
     return made if made.shape else made.item()
-
-
-def einsum(path: str, *arrays: Any) -> ndarray:
-    """See NumPy, with a path that names its result."""
-    given, result = path.split("->")
-    names = given.split(",")
-    of = [asarray(array) for array in arrays]
-    lengths = {letter: n for letters, array in zip(names, of) for letter, n in zip(letters, array.shape)}
-    summed = [letter for letter in lengths if letter not in result]
-    order = result + "".join(summed)
-    spread = []
-    for letters, array in zip(names, of):
-        kept = [letter for letter in order if letter in letters]
-        moved = array.transpose(*(letters.index(letter) for letter in kept))
-        spread.append(moved.reshape(tuple(lengths[letter] if letter in kept else 1 for letter in order)))
-    total = spread[0]
-    for array in spread[1:]:
-        total = total * array
-    return total.sum(axis=tuple(range(len(result), len(order)))) if summed else total  # type: ignore[attr-defined, no-any-return]
 
 
 # --- Making arrays --------------------------------------------------------------------------------------------------
@@ -413,10 +363,6 @@ def diag_indices(n: int) -> tuple[ndarray, ndarray]:
 def indices(shape: Sequence[int]) -> ndarray:
     places = list(product(*map(range, shape)))
     return asarray([k for axis in zip(*places) for k in axis], int).reshape(len(shape), *shape)
-
-
-def linspace(first: float, last: float, n: int) -> ndarray:
-    return asarray([first + (last - first) * k / (n - 1) for k in range(n)], float)
 
 
 # --- Joining and choosing -------------------------------------------------------------------------------------------
@@ -553,14 +499,6 @@ def interp(x: Any, xs: Any, ys: Any) -> Any:
     return _each(at, lambda _: FLOAT64)(x)
 
 
-def clip(array: Any, low: Any, high: Any) -> Any:
-    return minimum(maximum(array, low), high)
-
-
-def around(array: Any, digits: int = 0) -> Any:
-    return _each(lambda value: round(value, digits))(array)
-
-
 def ravel(array: Any) -> ndarray:
     return asarray(array).reshape(-1)
 
@@ -568,12 +506,6 @@ def ravel(array: Any) -> ndarray:
 def isin(array: Any, values: Any) -> Any:
     known = set(asarray(values).items())
     return _each(known.__contains__, lambda _: BOOL)(array)
-
-
-@contextmanager
-def errstate(**_: str) -> Iterator[None]:
-    """See NumPy; nothing warns here."""
-    yield
 
 
 class finfo:  # named as in NumPy

@@ -8,6 +8,7 @@ from array import array as memory
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 from math import gcd
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from .dtypes import BOOL, FLOAT64, INT64, dtype, promoted, size_of, with_plain
@@ -139,12 +140,12 @@ class ndarray:  # named as in NumPy
     """See NumPy. Items lie in the memory of an ``array.array``, whose address kernels get."""
 
     __array_priority__ = 1
-    __slots__ = ("_bytes", "_memory", "_start", "dtype", "shape", "strides", "writeable")
+    __slots__ = ("_bytes", "_memory", "_start", "dtype", "shape", "strides")
 
     def __init__(self, store: Any, start: int, shape: tuple[int, ...], strides: tuple[int, ...], kind: dtype) -> None:
         self._memory, self._start = store, start
         self._bytes = memoryview(store).cast("B")
-        self.shape, self.strides, self.dtype, self.writeable = shape, strides, kind, True
+        self.shape, self.strides, self.dtype = shape, strides, kind
 
     # Making
 
@@ -168,9 +169,7 @@ class ndarray:  # named as in NumPy
         return cls(memory("Q", bytes(n + (-n % 8) or 8)), 0, shape, strides_of(shape, kind.itemsize), kind)
 
     def _view(self, start: int, shape: tuple[int, ...], strides: tuple[int, ...], kind: dtype) -> ndarray:
-        made = ndarray(self._memory, start, shape, strides, kind)
-        made.writeable = self.writeable
-        return made
+        return ndarray(self._memory, start, shape, strides, kind)
 
     # Reading
 
@@ -187,8 +186,8 @@ class ndarray:  # named as in NumPy
         return self.size * self.dtype.itemsize
 
     @property
-    def flags(self) -> Flags:
-        return Flags(self)
+    def flags(self) -> SimpleNamespace:
+        return SimpleNamespace(c_contiguous=self.is_contiguous, writeable=True)
 
     @property
     def address(self) -> int:
@@ -313,9 +312,6 @@ class ndarray:  # named as in NumPy
         last = self.shape[-1] * self.dtype.itemsize // of.itemsize
         return self._view(self._start, (*self.shape[:-1], last), (*self.strides[:-1], of.itemsize), of)
 
-    def setflags(self, write: bool = True) -> None:
-        self.writeable = write
-
     # Items
 
     def __len__(self) -> int:
@@ -347,8 +343,6 @@ class ndarray:  # named as in NumPy
         return self._view(self._start + offset, self.shape + shape, strides, kind)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if not self.writeable:
-            raise ValueError("assignment destination is read-only")
         if isinstance(key, str):
             self._field(key)[...] = value
             return
@@ -379,17 +373,6 @@ class ndarray:  # named as in NumPy
     def __index__(self) -> int:
         return operator.index(self.item())
 
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __repr__(self) -> str:
-        return f"array({self.tolist()}, {self.dtype})"
-
-
-class Flags:
-    def __init__(self, of: ndarray) -> None:
-        self.c_contiguous, self.writeable = of.is_contiguous, of.writeable
-
 
 class void:  # named as in NumPy
     """A record."""
@@ -401,9 +384,6 @@ class void:  # named as in NumPy
         field = self._of[name]
         return field if field.shape else field.item()
 
-    def __setitem__(self, name: str, value: Any) -> None:
-        self._of[name] = value
-
     @property
     def address(self) -> int:
         """Where it lies."""
@@ -411,9 +391,6 @@ class void:  # named as in NumPy
 
     def tobytes(self) -> bytes:
         return self._of.tobytes()
-
-    def copy(self) -> void:
-        return void(self._of.copy())
 
 
 def scalar(value: Any, kind: dtype) -> Any:
