@@ -141,13 +141,8 @@ def play_shard(a: Agent, b: Agent, shard: Shard, on_progress: Callable[[int], No
         on_progress: called from time to time with the number of further games done.
 
     Raises:
-        ValueError: an agent chose an illegal card, or plays single games only.
+        ValueError: an agent chose an illegal card.
     """
-    for agent in (a, b):
-        if as_agent(agent).powers.plays_once:
-            raise ValueError(
-                f"agent {agent.name!r} plays no mirrored games, in which it would hold cards that it has played against"
-            )
     dealer = None if shard.position is None else 0
     batch = GameBatch(np.repeat(shard.deals, 2), first_id=2 * shard.first, first_dealer=dealer, scores=shard.position)
     recorder = Recorder(batch) if shard.keep_records else None
@@ -194,14 +189,13 @@ def _faults(agent: Agent) -> Counter[str]:
 
 
 def check_players(names: Iterable[str]) -> None:
-    """Checks that named agents can play many games.
+    """Checks that there are agents of these names.
 
     Raises:
-        ValueError: an agent cannot be made, or plays single games only, as a person does.
+        ValueError: an agent cannot be made.
     """
     for name in names:
-        if make_agent(name).powers.plays_once:
-            raise ValueError(f"agent {name!r} cannot play many games: give another")
+        make_agent(name)
 
 
 def copy_of(agent: Agent) -> Agent:

@@ -41,7 +41,7 @@ SETTINGS = {
     "strategy-weights": "strategy-weights:random",
 }
 MORE = ["ismcts:iterations=30,draw=uniform,show=drawn", "best:scores=no"]
-ASKS = {"human", "llm"}  # somebody else
+ASKS = {"llm"}  # a server
 PLAYERS = sorted({*NAMES, *MORE} - ASKS)
 
 
