@@ -60,10 +60,6 @@ SPEEDS = (
     "single env, learner's steps",
     "crib_env raw_env, turns",
     "crib_env env, turns",
-    "tictactoe env, turns",
-    "connect_four env, turns",
-    "CartPole, SyncVectorEnv of 4,096",
-    "EnvPool NChain-v0, 4,096",
     "random full games, OpenSpiel, chance sampled by its probabilities",
     "random full games, OpenSpiel, chance picked as actions are",
 )
@@ -75,7 +71,7 @@ def speeds():
     def row(name, low, median, high):
         scale, digits, unit = (1e6, 2, " M") if median >= 10_000_000 else (1, 0 if median >= 1_000 else 1, "")
         shown = [f"{value / scale:,.{digits}f}" for value in (low, median, high)]
-        return [name, shown[1] + unit, "" if low == high else f"{shown[0]} to {shown[2]}{unit}"]
+        return [name, shown[1] + unit, f"{shown[0]} to {shown[2]}{unit}"]
 
     measured = kept("speed")["per_second"]
     return ["", "a second", "range"], [row(name, *measured[name]) for name in SPEEDS]

@@ -5,19 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from crib_env.evaluate.commands.benchmark import benchmark, ratios
-from crib_env.evaluate.speed import (
-    ROUNDS,
-    Measurement,
-    RandomPlay,
-    Rates,
-    can_be_measured,
-    measure,
-    memory_by_games,
-    memory_over_steps,
-    pick_legal,
-    single_games,
-)
+from crib_env.evaluate.commands.benchmark import ROUNDS, Measurement, RandomPlay, benchmark, measure, pick_legal
 from crib_env.kernels import streams
 
 
@@ -59,29 +47,10 @@ def test_rounds_are_interleaved():
     assert len(rates["c"].values) == ROUNDS
 
 
-def test_one_game_at_a_time_is_compared_with_openspiel():
-    ours, theirs = "random full games, raw_env", "random full games, OpenSpiel, chance picked as actions are"
-    assert ours in [row.name for row in single_games()]
-    assert ratios({ours: Rates([6.0]), theirs: Rates([3.0])}) == {f"{ours} / {theirs}": Rates([2.0])}
-
-
 def test_a_run_writes_json(tmp_path):
     json_file = tmp_path / "speed.json"
-    benchmark(("games", "vector"), 0.001, json_file)
+    benchmark(("games", "vector", "single"), 0.001, json_file)
     content = json.loads(json_file.read_text())
     assert {"numpy", "numba", "gymnasium"} <= content["machine"].keys()
     assert all(len(values) == ROUNDS and min(values) > 0 for values in content["per_second"].values())
     assert len(content["ratios"]) == 1  # two threads over one
-
-
-@pytest.mark.skipif(not can_be_measured(), reason="this system does not tell a process what it takes")
-def test_memory(monkeypatch):
-    monkeypatch.setattr("crib_env.evaluate.speed.SIZES", (1, 20_000))
-    monkeypatch.setattr("crib_env.evaluate.speed.STEPS_OF_MEMORY", 1_000_000)
-    monkeypatch.setattr("crib_env.evaluate.speed._WARM_UP", 10_000)
-    taken = memory_by_games()
-    before, peak = taken[20_000]
-    assert 20_000 * (152 + 277) < peak - before < 20_000 * 10_000
-    steps = memory_over_steps()
-    assert len(steps) == 11
-    assert max(steps) >= 1_010_000

@@ -1,64 +1,279 @@
-"""Speed and memory by sections."""
+"""Speed of this project, and of OpenSpiel's cribbage for comparison, measured in one run.
+
+Speeds are measured in interleaved rounds, so that a busy moment of the machine affects all rows alike.
+"""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
+import gymnasium
+import numpy as np
 import tyro
+from rich.table import Table
 
+import crib_env
+from crib_env.batch import GameBatch
+from crib_env.engine import GAME, OVER, TO_DRAW, begin_deal, begin_game, shuffle, step
 from crib_env.evaluate.command_line import SomeJson
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.progress import progress_bar
-from crib_env.evaluate.speed import (
-    ENGINE,
-    ENVPOOL,
-    FAST,
-    ONE_GAME,
-    ONE_THREAD,
-    ROUNDS,
-    SAMPLED,
-    STEPS,
-    TWO_THREADS,
-    Measurement,
-    Rates,
-    can_be_measured,
-    measure,
-    memory_by_games,
-    memory_over_steps,
-    openspiel,
-    other_vectors,
-    ratio_table,
-    single_games,
-    speed_table,
-    start_times,
-    vector_steps,
-    whole_games,
-)
+from crib_env.exact.discard_statistics import discard_statistics
+from crib_env.kernels import GOLDEN, kernel, mix, streams
+from crib_env.players.policies import GREEDY, RANDOM, native_card, random_card
+from crib_env.single_agent import SingleAgentCribbage
 from crib_env.values import Range
 
-Section = Literal["games", "vector", "single", "other-vectors", "openspiel", "start-up", "memory"]
-_SPEEDS: dict[str, Callable[[], list[Measurement]]] = {
-    "games": whole_games,
-    "vector": vector_steps,
-    "single": single_games,
-    "other-vectors": other_vectors,
-    "openspiel": openspiel,
-}
+ROUNDS = 5
+GAMES = 4_096
+MANY_GAMES = 65_536  # so many that waking a second thread takes almost no time beside its work
+Section = Literal["games", "vector", "single", "openspiel"]
+_PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo", "open_spiel")
+
+
+class Measurement(NamedTuple):
+    """A piece of work whose speed is measured."""
+
+    name: str
+    """With the unit that is counted."""
+    run: Callable[[], int]
+    """Does a fraction of a second of the work; returns the number of units."""
+
+
+class Rates(NamedTuple):
+    """Units a second, or the ratio of two such figures, one value a round."""
+
+    values: list[float]
+
+    def over(self, other: Rates) -> Rates:
+        """The ratio to another speed, round by round."""
+        return Rates([one / two for one, two in zip(self.values, other.values)])
+
+    def cells(self, form: str) -> tuple[str, str]:
+        """The median, and the lowest to the highest."""
+        low, high = min(self.values), max(self.values)
+        return f"{statistics.median(self.values):{form}}", f"{low:{form}} to {high:{form}}"
+
+
+def measure(
+    measurements: Iterable[Measurement], seconds: float, on_progress: Callable[[str], None]
+) -> dict[str, Rates]:
+    """Units a second by name: each in every round, ``seconds`` at a time, after a first call that compiles."""
+    measurements = list(measurements)
+    for measurement in measurements:
+        on_progress(measurement.name)
+        measurement.run()
+    rates: dict[str, Rates] = {measurement.name: Rates([]) for measurement in measurements}
+    for _ in range(ROUNDS):
+        for measurement in measurements:
+            on_progress(measurement.name)
+            rates[measurement.name].values.append(_per_second(measurement.run, seconds))
+    return rates
+
+
+def _per_second(run: Callable[[], int], seconds: float) -> float:
+    done, spent, started = 0, 0.0, time.perf_counter()
+    while not done or spent < seconds:
+        done += run()
+        spent = time.perf_counter() - started
+    return done / spent
+
+
+def speed_table(rates: dict[str, Rates]) -> Table:
+    """Speeds in units a second, a row each."""
+    rows = [(name, *rate.cells(",.1f")) for name, rate in rates.items()]
+    columns = ("one core, unless stated otherwise", "a second", "range")
+    return table_of(f"a second: median of {ROUNDS} rounds (lowest to highest)", columns, rows)
+
+
+def ratio_table(rates: dict[str, Rates]) -> Table:
+    """Ratios, a row each."""
+    rows = [(name, *ratio.cells(".2f")) for name, ratio in rates.items()]
+    return table_of("times as fast, in the same rounds", ("one / other", "times", "range"), rows)
+
+
+# What is measured.
+
+ENGINE, ONE_GAME = "random full games, engine", "random full games, raw_env"
+ONE_THREAD = "vector env, 65,536 games, copy=False, learner's steps"
+TWO_THREADS = "vector env, 65,536 games, copy=False, two threads, learner's steps"
+SAMPLED = "random full games, OpenSpiel, chance sampled by its probabilities"
+FAST = "random full games, OpenSpiel, chance picked as actions are"
 # The pairs of speeds whose ratio is shown, if both were measured.
-_RATIOS = (
-    (TWO_THREADS, ONE_THREAD),
-    (ENGINE, SAMPLED),
-    (ENGINE, FAST),
-    (ONE_GAME, SAMPLED),
-    (ONE_GAME, FAST),
-    (STEPS, ENVPOOL),
-)
-_PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo", "open_spiel", "envpool")
+_RATIOS = ((TWO_THREADS, ONE_THREAD), (ENGINE, SAMPLED), (ENGINE, FAST), (ONE_GAME, SAMPLED), (ONE_GAME, FAST))
+
+
+@kernel
+def _play_games(games, policy, n):
+    """Plays ``n`` games in the record ``games[0]`` with one native policy in both seats; the number of decisions."""
+    g, decisions = games[0], 0
+    for _ in range(n):
+        begin_game(g, 0, TO_DRAW, TO_DRAW, TO_DRAW, -1)
+        shuffle(g)
+        begin_deal(g)
+        while g["phase"] != OVER:
+            step(g, native_card(g, policy))
+        decisions += g["decisions"]
+    return decisions
+
+
+def _whole_games() -> list[Measurement]:
+    """Random and greedy games, random decisions of a batch, and statistics of discards."""
+    game, seed = np.zeros(1, GAME), iter(range(10**9))
+    game["episode_stream"] = streams(0, 1)
+    rng = np.random.default_rng(0)
+    hands = np.array([rng.choice(52, 6, replace=False) for _ in range(1_000)])
+
+    def batch() -> int:
+        """Random deals with observations and masks written; the number of decisions."""
+        batch, decisions = GameBatch(streams(next(seed), GAMES), episode="deal"), 0
+        while len(rows := batch.acting()):
+            batch.observe(rows)
+            batch.step(rows, batch.native_cards(rows, RANDOM))
+            decisions += len(rows)
+        return decisions
+
+    return [
+        Measurement(ENGINE, lambda: 2_000 if _play_games(game, RANDOM, 2_000) else 0),
+        Measurement("random decisions, engine", lambda: int(_play_games(game, RANDOM, 2_000))),
+        Measurement("greedy full games, engine", lambda: 100 if _play_games(game, GREEDY, 100) else 0),
+        Measurement("batch of both seats, decisions with observations and masks", batch),
+        Measurement("discard statistics of 15, in a batch", lambda: len(discard_statistics(hands))),
+        Measurement("discard statistics of 15, one call", lambda: len(discard_statistics(hands[:1]))),
+    ]
+
+
+@kernel
+def pick_legal(masks, words, cards):
+    """Writes a random legal card for each row of ``masks`` (N, 52) int8 into ``cards`` (N,) int64; 0 if none is legal.
+
+    ``words`` (N,) uint64 are the random streams.
+    """
+    for i in range(len(cards)):
+        legal = np.int64(0)
+        for card in range(52):
+            legal |= (np.int64(1) << card) * (masks[i, card] != 0)
+        words[i] += GOLDEN
+        cards[i] = random_card(legal, mix(words[i])) if legal else 0
+
+
+class RandomPlay:
+    """Random legal cards in N games against an opponent that plays at random."""
+
+    def __init__(self, n: int, **options: Any) -> None:
+        way: dict[str, Any] = {"vectorization_mode": "vector_entry_point", "opponent": "random"}
+        self.envs = gymnasium.make_vec("crib_env/Cribbage-v0", num_envs=n, **way, **options)
+        self._infos = self.envs.reset()[1]
+        self._words, self._cards = streams(0, n), np.zeros(n, np.int64)
+        self._over = np.zeros(n, np.bool_)
+
+    def run(self, calls: int = 20) -> int:
+        """Calls ``step`` this many times; returns the number of cards that the learner has played."""
+        played = 0
+        for _ in range(calls):
+            pick_legal(self._infos["action_mask"], self._words, self._cards)
+            played += len(self._over) - int(np.count_nonzero(self._over))  # games that are over restart instead
+            _, _, self._over, _, self._infos = self.envs.step(self._cards)
+        return played
+
+
+def _vector_steps() -> list[Measurement]:
+    """Steps that return observations and masks, including the choice of random cards."""
+    return [
+        Measurement("vector env, learner's steps", RandomPlay(GAMES).run),
+        Measurement(ONE_THREAD, RandomPlay(MANY_GAMES, copy=False).run),
+        Measurement(TWO_THREADS, RandomPlay(MANY_GAMES, copy=False, threads=2).run),
+    ]
+
+
+def _single_games() -> list[Measurement]:
+    """Random play, in whole episodes."""
+    pick = random.Random(0)
+
+    def learners_steps(env: SingleAgentCribbage) -> int:
+        steps = 0
+        for _ in range(20):
+            _, info = env.reset()
+            terminated = False
+            while not terminated:
+                legal = info["action_mask"].nonzero()[0]
+                _, _, terminated, _, info = env.step(legal[int(pick.random() * len(legal))])
+                steps += 1
+        return steps
+
+    def turns(env: Any) -> int:
+        """Through PettingZoo's loop."""
+        turns = 0
+        for _ in range(20):
+            env.reset()
+            while True:
+                observation, _reward, terminated, truncated, _info = env.last()
+                if terminated or truncated:
+                    break
+                legal = observation["action_mask"].nonzero()[0]
+                env.step(legal[int(pick.random() * len(legal))])
+                turns += 1
+        return turns
+
+    def full_games(env: crib_env.raw_env) -> int:
+        """Without observations, as in the rows of OpenSpiel."""
+        for _ in range(20):
+            env.reset()
+            while legal := env.legal_actions():
+                env.step(legal[int(pick.random() * len(legal))])
+        return 20
+
+    single, raw, checked = SingleAgentCribbage(), crib_env.raw_env(), crib_env.env()
+    return [
+        Measurement("single env, learner's steps", lambda: learners_steps(single)),
+        Measurement(ONE_GAME, lambda: full_games(raw)),
+        Measurement("crib_env raw_env, turns", lambda: turns(raw)),
+        Measurement("crib_env env, turns", lambda: turns(checked)),
+    ]
+
+
+def _openspiel() -> list[Measurement]:
+    """Random full games. OpenSpiel counts the last show to its end, and asks players to pass where here they say go.
+
+    Chance is sampled by its probabilities, as in OpenSpiel's own examples, or picked like an action, since all cards
+    are equally likely.
+    """
+    try:
+        import pyspiel
+    except ImportError:
+        console.print("skipped: OpenSpiel's cribbage (open_spiel is not installed)")
+        return []
+    game, rng, pick = pyspiel.load_game("cribbage(players=2)"), np.random.default_rng(0), random.Random(0)
+
+    def play(n: int, by_probabilities: bool) -> int:
+        for _ in range(n):
+            state = game.new_initial_state()
+            while not state.is_terminal():
+                if by_probabilities and state.is_chance_node():
+                    outcomes, probabilities = zip(*state.chance_outcomes())
+                    state.apply_action(int(rng.choice(outcomes, p=probabilities)))
+                else:
+                    legal = state.legal_actions()
+                    state.apply_action(legal[int(pick.random() * len(legal))])
+        return n
+
+    return [Measurement(SAMPLED, lambda: play(20, True)), Measurement(FAST, lambda: play(100, False))]
+
+
+_SECTIONS: dict[str, Callable[[], list[Measurement]]] = {
+    "games": _whole_games,
+    "vector": _vector_steps,
+    "single": _single_games,
+    "openspiel": _openspiel,
+}
 
 
 def benchmark(
@@ -68,61 +283,27 @@ def benchmark(
     seconds: Annotated[float, Range(0, 3_600, above=True)] = 1.0,
     json_file: SomeJson = None,
 ) -> None:
-    """Measures speed and memory in one run: engine, environments, and other environments for comparison.
+    """Measures speed in one run: engine, environments, and OpenSpiel's cribbage for comparison.
 
     Args:
-        sections: What to measure: games, vector, single, other-vectors, openspiel, start-up, memory; by default all.
+        sections: What to measure: games, vector, single, openspiel; by default all.
         seconds: Seconds for each speed in each of five rounds.
         json_file: Also write the figures of every round to this file.
     """
     check_outputs(json_file)
-    content: dict[str, Any] = {"machine": _machine()}
-    if "memory" in sections and not can_be_measured():
-        console.print("skipped: memory (this system has no /proc/self/status)")
-        sections = tuple(section for section in sections if section != "memory")
-    tables = []
     with progress_bar() as progress:
         task = progress.add_task("setting up", total=None)
-
-        def on_progress(what: str) -> None:
-            progress.update(task, advance=1, description=what)
-
-        measurements = [row for section in sections if section in _SPEEDS for row in _SPEEDS[section]()]
-        progress.update(task, total=len(measurements) * (ROUNDS + 1) + len({"start-up", "memory"} & {*sections}))
-        if measurements:
-            rates = measure(measurements, seconds, on_progress)
-            in_relation = ratios(rates)
-            content["per_second"] = {name: rate.values for name, rate in rates.items()}
-            content["ratios"] = {name: ratio.values for name, ratio in in_relation.items()}
-            tables += [speed_table(rates), ratio_table(in_relation)]
-        if "start-up" in sections:
-            on_progress("start-up")
-            found = start_times()
-            content["start_up_seconds"] = {name: each.values for name, each in found.items()}
-            rows = [(name, *each.cells(".2f")) for name, each in found.items()]
-            tables.append(table_of("start-up: median (lowest to highest)", ("", "seconds", "range"), rows))
-        if "memory" in sections:
-            on_progress("memory")
-            content["bytes_by_games"] = by_games = memory_by_games()
-            content["bytes_over_steps"] = over_steps = memory_over_steps()
-            of_games = [
-                (f"{n:,}", f"{peak / 1e6:,.1f}", f"{(peak - before) / n:,.0f}")
-                for n, (before, peak) in by_games.items()
-            ]
-            tables.append(table_of("memory of a process", ("games", "MB at most", "bytes a game"), of_games, words=0))
-            of_steps = [(f"{n:,}", f"{resident / 1e6:,.1f}") for n, resident in over_steps.items()]
-            tables.append(table_of("memory over steps", ("learner's steps", "MB"), of_steps, words=0))
+        measurements = [row for section in sections for row in _SECTIONS[section]()]
+        progress.update(task, total=len(measurements) * (ROUNDS + 1))
+        rates = measure(measurements, seconds, lambda name: progress.update(task, advance=1, description=name))
+    ratios = {f"{one} / {other}": rates[one].over(rates[other]) for one, other in _RATIOS if {one, other} <= {*rates}}
     try:
         if json_file is not None:
-            write_json(json_file, content)
+            of_rounds = [{name: each.values for name, each in found.items()} for found in (rates, ratios)]
+            write_json(json_file, {"machine": _machine(), "per_second": of_rounds[0], "ratios": of_rounds[1]})
     finally:
-        for table in tables:
-            console.print(table)
-
-
-def ratios(rates: dict[str, Rates]) -> dict[str, Rates]:
-    """Ratios of some speeds, round by round, by ``"one / other"``."""
-    return {f"{one} / {other}": rates[one].over(rates[other]) for one, other in _RATIOS if {one, other} <= rates.keys()}
+        console.print(speed_table(rates))
+        console.print(ratio_table(ratios))
 
 
 def _machine() -> dict[str, str]:
