@@ -102,9 +102,8 @@ def test_agreement_is_found_where_it_is_planted():
     for _ in range(200):
         stated = rng.exponential(0.05, 300)
         noise = rng.normal(0, 0.02, 300) * (1 + 10 * stated)  # it grows with the loss
-        slope, difference = agreement_of_losses(stated, 0.7 * stated - 0.004 + noise)
-        differs = difference.value - (0.3 * stated.mean() + 0.004)
-        inside.append([abs(slope.value - 0.7) < slope.half_width, abs(differs) < difference.half_width])
+        slope, wide, differs, about = agreement_of_losses(stated, 0.7 * stated - 0.004 + noise)
+        inside.append([abs(slope - 0.7) < wide, abs(differs - 0.3 * stated.mean() - 0.004) < about])
     assert (np.abs(np.mean(inside, axis=0) - 0.95) < 0.05).all()
     off = rng.normal(0, np.hypot(0.003, 0.005), 1_000)
     rms, _, covered = agreement_of_scores([AtScores(100, 100, 0.5, 0.003, 0.5 + by, 0.005) for by in off])

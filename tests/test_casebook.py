@@ -17,7 +17,7 @@ from crib_env.evaluate.play.lesson import casebook
 from crib_env.evaluate.statistics import half_width, mean_interval
 from crib_env.exact.deal_classes import class_of, representatives
 from crib_env.exact.discard_statistics import PLACES
-from crib_env.solver.deal.shows import choices_of
+from crib_env.solver.deal.kinds import choices_of
 from crib_env.tables.shipped import standard_deals
 
 PAGE = Path(__file__).parents[1] / "docs" / "casebook.md"

@@ -23,24 +23,31 @@ from crib_env.exact.discard_statistics import PLACES, discard_statistics
 from crib_env.hands import FOURS, HANDS, ORDERINGS, hand_number
 from crib_env.kernels import mask_of, streams
 from crib_env.solver.cfr import DISCOUNTS, PlaySolver, discounted
-from crib_env.solver.deal.best_response import best_responses, to_chances
-from crib_env.solver.deal.groups import two_groups
-from crib_env.solver.deal.holdings import by_choice, fill_hands, hand_weights, meetings
-from crib_env.solver.deal.recall import Held, RecallSolver
-from crib_env.solver.deal.responses import fill_chances, make_lanes, respond
-from crib_env.solver.deal.saved import (
-    Groups,
+from crib_env.solver.deal.best_response import best_responses, fill_chances, make_lanes, respond, to_chances
+from crib_env.solver.deal.kinds import (
+    WAYS,
+    by_choice,
+    choices,
+    crib_means,
+    discard_totals,
+    fill_hands,
+    hand_weights,
+    meetings,
+    number_of_six,
+    sixes,
+)
+from crib_env.solver.deal.solver import (
+    Held,
+    RecallSolver,
+    add_regrets,
     load,
-    load_groups,
     load_recall,
+    matched,
     recall_file,
     save,
-    save_groups,
     save_recall,
+    two_groups,
 )
-from crib_env.solver.deal.shows import choices, crib_means, discard_totals
-from crib_env.solver.deal.sixes import WAYS, number_of_six, sixes
-from crib_env.solver.deal.solver import add_regrets, matched
 from crib_env.solver.pairs import pairs_dealt
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
@@ -477,7 +484,7 @@ class SmallState:
 
 
 def test_a_state_is_read_as_it_was_written_and_half_a_state_is_not(tmp_path, monkeypatch):
-    monkeypatch.setattr("crib_env.solver.deal.saved.N_CLASSES", 30)
+    monkeypatch.setattr("crib_env.solver.deal.solver.N_CLASSES", 30)
     first, second, found = SmallState(3), SmallState(12), SmallState(0)
     load(found, tmp_path)
     assert found.iterations == 0
@@ -495,13 +502,8 @@ def test_a_state_is_read_as_it_was_written_and_half_a_state_is_not(tmp_path, mon
         load(found, tmp_path)
 
 
-def test_what_was_solved_again_lies_in_the_state(tmp_path, kinds):
-    assert load_groups(tmp_path) is None
+def test_what_was_solved_again_lies_in_the_state(tmp_path):
     rng = np.random.default_rng(8)
-    groups = Groups(rng.integers(2, size=(2, 13, len(kinds.six))).astype(np.int8), np.array([-6.0, 6.1]))
-    save_groups(tmp_path, groups)
-    for saved, found in zip(groups, load_groups(tmp_path)):
-        assert np.array_equal(saved, found)
     chances = rng.random((2, 50)).astype(np.float32)
     file = recall_file(tmp_path, 12, 4)
     save_recall(file, chances)

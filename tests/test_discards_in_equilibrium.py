@@ -29,9 +29,9 @@ def found():
 def test_the_solution_discards_what_costs_least(found, role):
     """In the mean over all deals it loses less than half of its distance from an equilibrium."""
     made = overall(role, found[role], standard_deals())
-    assert 0 <= made.loss < standard_deals().responses.sum() / 2
-    assert 7.5 < made.hand < 8.5
-    assert 4 < made.crib < 5.5
+    assert 0 <= made["loss"] < standard_deals().responses.sum() / 2
+    assert 7.5 < made["hand"] < 8.5
+    assert 4 < made["crib"] < 5.5
     assert found[role].chances.sum(axis=1) == pytest.approx(1, abs=1e-5)
 
 

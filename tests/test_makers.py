@@ -9,12 +9,11 @@ from tests.helpers.command_lines import answer, bad_numbers, numbers_of
 
 # What each needs; the files do not exist, since numbers are checked before files are opened.
 NEEDED = {
-    "blueprint": ["blueprint.npz", "solution.npz", "solutions"],
     "calibration": ["calibration.json"],
     "cribs": ["cribs.npz"],
-    "leads": ["solution.npz", "leads.npz"],
     "luck": ["luck.npz"],
     "pegging": ["pegging.npz"],
+    "solutions": ["solution.npz", "deals", "."],
     "suite": ["play", "play.npz", "--solution", "solution.npz"],
     "win_table": ["wins.npz"],
 }
@@ -37,7 +36,7 @@ def test_a_number_out_of_its_range_is_refused(name, monkeypatch, tmp_path):
             assert f"{number.option}=" in refused(name, [*NEEDED[name], *number.given(value)], monkeypatch, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["blueprint", "leads", "suite"])
+@pytest.mark.parametrize("name", ["solutions", "suite"])
 def test_a_solution_that_is_missing_or_another_file_is_refused(name, monkeypatch, tmp_path):
     asked = NEEDED[name]
     assert "there is no solution of the play solution.npz" in refused(name, asked, monkeypatch, tmp_path)

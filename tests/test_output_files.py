@@ -90,7 +90,7 @@ COMMANDS = {
     "runs curves": lambda path: runs.curves((), path.with_suffix(".png")),
     "makers.cribs": lambda path: cribs.cribs(path),
     "makers.win_table": lambda path: win_table.win_table(path, "no agent"),
-    "makers.pegging": lambda path: pegging.pegging(path, "no agent"),
+    "makers.pegging": lambda path: pegging.pegging(path),
     "benchmark": lambda path: benchmark.benchmark((), json_file=path),
 }
 

@@ -150,7 +150,7 @@ def test_a_printed_number_stands_for_its_rounding_and_its_sample():
     ],
 )
 def test_verdicts_by_hand(published, interval, word):
-    claim = Claim("key", "place", "says", published, exact)
+    claim = Claim("key", "says", published, exact)
     assert claim.verdict(Measured(sum(interval) / 2, interval, "by hand")) == word
 
 
@@ -352,7 +352,7 @@ def computed(monkeypatch):
             keys.append(key)
             return Measured(value, (value - 0.01, value + 0.01), f"{effort.n} games")
 
-        return Claim(key, "Section 1", f"says {key}", published, measure, "{:.1%}", 40, **settings)
+        return Claim(key, f"says {key}", published, measure, "{:.1%}", 40, **settings)
 
     claims = [
         claim("one", share("50 %", 50, 100, 0.01), 0.52),

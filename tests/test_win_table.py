@@ -67,7 +67,7 @@ NOWHERE = np.zeros((0, 2), np.int64)
 
 
 def table_of(start, *played):
-    return WinTable("greedy", len(start.made), **solve_endings(start, played), **as_from_nothing())
+    return WinTable("greedy", len(start.made), **solve_endings(start, *played), **as_from_nothing())
 
 
 def solved_from_nothing(points, luck=None):

@@ -49,11 +49,14 @@ def save_arrays(
         save(file, kind=kind, version=version, checksum=checksum_of(content), **content)
 
 
-def load_arrays(path: str | Path, kind: str, version: int, columns: Mapping[str, Column]) -> dict[str, np.ndarray]:
+def load_arrays(
+    path: str | Path, kind: str, version: int, columns: Mapping[str, Column] | None = None
+) -> dict[str, np.ndarray]:
     """Reads what :func:`save_arrays` wrote.
 
     Args:
-        columns: type and shape of each array; a kernel that reads an array that is too small would read past its end.
+        columns: type and shape of each array, for a file from elsewhere; a kernel that reads an array that is too small
+            would read past its end.
 
     Raises:
         ValueError: the file does not exist, is damaged or cut short, has another version or another kind, or its arrays
@@ -62,6 +65,8 @@ def load_arrays(path: str | Path, kind: str, version: int, columns: Mapping[str,
     found, checksum = _read(path, kind, version)
     if checksum != checksum_of(found):
         raise ValueError(f"{path} is damaged, its checksum is wrong: build it again")
+    if columns is None:
+        return found
     for name in sorted(found.keys() ^ columns.keys()):
         has = "no" if name in columns else "an unknown"
         raise ValueError(f"{path} is not a {kind} of this version: it has {has} array {name!r}")

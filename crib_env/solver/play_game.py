@@ -32,7 +32,7 @@ from crib_env.solver.sweeps import (
     walk_down,
     walk_up,
 )
-from crib_env.solver.tree import PublicTree, build_tree
+from crib_env.solver.tree import build_tree
 
 SPLIT = 3  # the tree has 2,197 parts for threads to share
 _STRETCHES = 16  # of parts for each thread, since they take different times
@@ -70,7 +70,9 @@ class PlayGame:
             cards: the pegging game.
 
     Attributes:
-        extent: how large the public tree is.
+        tree, extent: the public tree, and how large it is.
+        nodes: (N,) its nodes, NODE of :mod:`crib_env.solver.tree`.
+        arrays: all that kernels walk.
         cards: how many cards pone holds at the start.
     """
 
@@ -81,8 +83,9 @@ class PlayGame:
         self._sizes = sizes = tuple(start[CARDS : CARDS + len(ROLES)].tolist())
         self.cards: int = sizes[PONE]
         self.prior = tuple(ORDERINGS[size] for size in sizes) if prior is None else tuple(prior)
-        tree, self.extent, keys = build_tree(start, min(SPLIT, sum(sizes) - 4))
-        self._game = Game(tree, make_endings(keys, threads), HAND_TABLES)
+        self.tree, self.extent, keys = build_tree(start, min(SPLIT, sum(sizes) - 4))
+        self.nodes = self.tree.nodes
+        self.arrays = Game(self.tree, make_endings(keys, threads), HAND_TABLES)
         self._deals = float(self.prior[PONE] @ pairs_dealt(start) @ self.prior[DEALER])
         self._top = make_workspace(self.extent)
         self._workspaces = [make_workspace(self.extent) for _ in range(threads)]
@@ -102,7 +105,7 @@ class PlayGame:
             fill_factors(pairs, role, self._sizes, HAND_TABLES, first, last, factors)
 
         in_stretches(len(factors), len(self._workspaces), fill)
-        game = self._game._replace(pairs=Pairs(self._laid, factors, self._sizes))
+        game = self.arrays._replace(pairs=Pairs(self._laid, factors, self._sizes))
         return self._walk(game, prior, weights, step)
 
     @cached_property
@@ -166,25 +169,9 @@ class PlayGame:
     def histories(self) -> np.ndarray:
         """(N, 8) int8 what was laid before each node of the public tree, oldest first, then -1: ``rank`` by pone,
         ``16 + rank`` by the dealer."""
-        tree = self._game.tree
-        laid = np.full((len(tree.nodes), 8), -1, np.int8)
-        _fill_histories(tree, laid)
+        laid = np.full((len(self.nodes), 8), -1, np.int8)
+        _fill_histories(self.tree, laid)
         return laid
-
-    @property
-    def tree(self) -> PublicTree:
-        """The public tree."""
-        return self._game.tree
-
-    @property
-    def arrays(self) -> Game:
-        """All that kernels walk."""
-        return self._game
-
-    @property
-    def nodes(self) -> np.ndarray:
-        """(N,) the nodes of the public tree, NODE of :mod:`crib_env.solver.tree`."""
-        return self._game.tree.nodes
 
     def child(self, node: int, rank: int) -> int:
         """The node that laying a rank at a node leads to; below 0 where it is none (:mod:`crib_env.solver.tree`)."""
@@ -195,15 +182,12 @@ class PlayGame:
         """Fills the reach of the nodes before the first part, and of the first node of each part."""
         reach = np.concatenate(prior)
         top.reach[: len(reach)] = reach
-        walk_down(self._game, policy, 0, int(self._game.tree.parts[0]), top)
+        walk_down(self.arrays, policy, 0, int(self.tree.parts[0]), top)
 
     @cached_property
-    def _second_top(self) -> Workspace:
-        return make_workspace(self.extent)
-
-    @cached_property
-    def _second_workspaces(self) -> list[Workspace]:
-        return [make_workspace(self.extent) for _ in self._workspaces]
+    def _second(self) -> list[Workspace]:
+        """Workspaces for a second policy: one for the top, and one for each thread."""
+        return [make_workspace(self.extent) for _ in range(1 + len(self._workspaces))]
 
     def rank_values(self, policy: np.ndarray, role: int, decisions: Reached) -> np.ndarray:
         """What each rank is worth at decisions of a role, (D, 13) net points of the whole play; -inf for others.
@@ -218,7 +202,7 @@ class PlayGame:
 
         def note(first: int, last: int, workspace: Workspace) -> None:
             for k in np.flatnonzero((decisions.nodes >= first) & (decisions.nodes < last)):
-                fill_rank_values(self._game, decisions.nodes[k], decisions.hands[k], workspace, values[k])
+                fill_rank_values(self.arrays, decisions.nodes[k], decisions.hands[k], workspace, values[k])
 
         self.walk(Weights(policy, policy, _NOTHING), Step(role, BEST_RESPONSE), note)
         return values
@@ -245,7 +229,7 @@ class PlayGame:
             role: who is to lay.
             lowest: the lowest rank that it holds; in this count, or in the next if that does not fit.
         """
-        nodes, links, at = self._game.tree.nodes, self._game.tree.links, 0
+        nodes, links, at = self.nodes, self.tree.links, 0
         for n, (actor, rank) in enumerate((*laid, (role, lowest))):
             while nodes[at]["actor"] != actor or rank >= nodes[at]["high"]:  # who is to act says go
                 low, high = int(nodes[at]["floor"][nodes[at]["actor"]]), int(nodes[at]["high"])
@@ -268,7 +252,7 @@ class PlayGame:
         Returns:
             The net points a deal that ``step.role`` earns, to the last bit the same for any number of threads.
         """
-        values = self._walk(self._game, self.prior, weights, step, after_part)
+        values = self._walk(self.arrays, self.prior, weights, step, after_part)
         return float(values.astype(float) @ self.prior[step.role]) / self._deals
 
     def _walk(
@@ -304,7 +288,7 @@ class PlayGame:
             tops: workspaces with the reach of the first node of each part (:meth:`_begin`).
             workspaces: for each thread as many, which get this reach.
         """
-        parts = self._game.tree.parts
+        parts = self.tree.parts
         ends = np.linspace(0, len(parts) - 1, _STRETCHES * len(workspaces) + 1).astype(int).tolist()
         stretches = iter([range(*two) for two in pairwise(ends)])  # each thread takes the next
 
@@ -331,7 +315,7 @@ class PlayGame:
             into: ``out`` gets the policy of a player of unknown kind, as :meth:`expected` takes it.
             priors: of each kind, by role, the weights of its hands; by default those of this game for both.
         """
-        game, n_top = self._game, int(self._game.tree.parts[0])
+        game, n_top = self.arrays, int(self.tree.parts[0])
         of_kinds = (self.prior, self.prior) if priors is None else priors
 
         def fill(first: int, last: int, *workspaces: Workspace) -> None:
@@ -342,11 +326,11 @@ class PlayGame:
                 walk_down(game, policy, first, last, workspace)
             fill(first, last, *workspaces)
 
-        tops = [self._top, self._second_top]
+        tops = [self._top, self._second[0]]
         for policy, prior, top in zip((kinds.first, kinds.second), of_kinds, tops):
             self._begin(policy, prior, top)
         fill(0, n_top, *tops)
-        self._in_parts(fill_part, tops, [list(two) for two in zip(self._workspaces, self._second_workspaces)])
+        self._in_parts(fill_part, tops, [list(two) for two in zip(self._workspaces, self._second[1:])])
 
 
 @kernel

@@ -73,18 +73,6 @@ def winner_by_hands(own, other, deals):
 
 
 @kernel
-def chance_with_crib(own, other, crib, deals, win_table):
-    """A player's chance to win, from the scores with both hands counted and the points of the crib.
-
-    Arguments are those of :func:`chance_after_deal`, but both scores may be 121 or more.
-    """
-    winner = winner_by_hands(own, other, deals)
-    if winner >= 0:
-        return 1.0 if winner else 0.0
-    return chance_after_deal(own + (crib if deals else 0), other + (0 if deals else crib), deals, win_table)
-
-
-@kernel
 def fill_before_crib(own, other, crib, deals, win_table, out):
     """Fills ``out`` (A, B) with a player's chance to win from own + a and other + b points, with both hands counted, in
     the mean over the crib.

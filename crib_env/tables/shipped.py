@@ -18,8 +18,7 @@ from crib_env.exact.discard_statistics import N_POINTS
 from crib_env.files.checked_file import Column, SavedArrays
 from crib_env.hands import N_FOURS, N_RANKS
 from crib_env.solver.deal.best_response import DealResponses
-from crib_env.solver.deal.shows import Choices, discard_totals
-from crib_env.solver.deal.sixes import N_CHOICES
+from crib_env.solver.deal.kinds import N_CHOICES, Choices, discard_totals
 from crib_env.tables.deal_chances import ENDINGS, MATCH_POINTS
 
 _DATA = Path(__file__).parent / "data"
@@ -218,7 +217,7 @@ class Leads(SavedArrays, kind="table of leads", version=1):
 class DealValues(SavedArrays, kind="table of whole deals", version=1):
     """What discards are worth in whole deals against a solution of them: the crib and the play after each choice.
 
-    By role and choice (:class:`crib_env.solver.deal.sixes.Sixes`); ``crib-env solve deal`` writes it. The player
+    By role and choice (:class:`crib_env.solver.deal.kinds.Sixes`); ``crib-env solve deal`` writes it. The player
     that is valued best responds in the play, and remembers its own discards; the opponent follows the solution.
     """
 

@@ -34,7 +34,7 @@ from crib_env.evaluate.skill.positions import batch_of, before_discards
 from crib_env.evaluate.statistics import Measured
 from crib_env.exact.deal_classes import class_of, representatives
 from crib_env.hands import hand_number
-from crib_env.solver.deal.shows import choices_of as choices_of_deals
+from crib_env.solver.deal.kinds import choices_of as choices_of_deals
 from crib_env.tables.analysis import analyse_discard
 from crib_env.tables.shipped import standard_deals, standard_leads
 from crib_env.values import Threads

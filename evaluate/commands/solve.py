@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,6 +12,7 @@ import numpy as np
 from rich.progress import Progress
 
 from crib_env.agents.simple_players import simple_policy
+from crib_env.engine import ROLES
 from crib_env.evaluate.command_line import File, Folder, SomeJson
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.files import check_outputs, write_json
@@ -19,20 +21,20 @@ from crib_env.evaluate.progress import progress_bar, say
 from crib_env.hands import N_RANKS
 from crib_env.solver.cfr import PlaySolver, Population, check_solution
 from crib_env.solver.deal.best_response import DealPolicy, best_responses
-from crib_env.solver.deal.groups import FirstCards
-from crib_env.solver.deal.recall import solve_again
-from crib_env.solver.deal.saved import (
+from crib_env.solver.deal.kinds import N_CHOICES
+from crib_env.solver.deal.solver import (
+    GROUPS,
+    DealSolver,
     Groups,
+    group_discards,
     load,
     load_discards,
-    load_groups,
     load_recall,
     newest,
     recall_file,
     save,
-    save_groups,
+    solve_again,
 )
-from crib_env.solver.deal.solver import DealSolver
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.tables.shipped import DealValues
@@ -222,13 +224,11 @@ def _solve_deals(
     progress.remove_task(task)
     state = newest(folder)
     assert state is not None
-    found = load_groups(state)
-    if found is None:
-        policy = solver.policy()
-        first_cards = FirstCards(policy.discards)
+    if not (state / GROUPS).exists():
+        policy, groups = solver.policy(), np.zeros((len(ROLES), N_RANKS, N_CHOICES), np.int8)
+        note = partial(group_discards, policy.discards, groups)
         task = progress.add_task("best responses, by starter", total=2 * N_RANKS)
-        best = best_responses(game, policy, threads, lambda done: progress.update(task, advance=done), first_cards.note)
+        best = best_responses(game, policy, threads, lambda done: progress.update(task, advance=done), note)
         progress.remove_task(task)
-        found = Groups(first_cards.groups, np.array([response.value for response in best]))
-        save_groups(state, found)
-    return state, found
+        Groups(groups, np.array([response.value for response in best])).save(state / GROUPS)
+    return state, Groups.load(state / GROUPS)

@@ -55,17 +55,14 @@ class Plan(NamedTuple):
 
 
 class AtScores(NamedTuple):
-    """The dealer's chance to win from a pair of scores."""
+    """The dealer's chance to win from a pair of scores: of the win table, and played, less luck; standard errors."""
 
     dealer: int
     pone: int
     stated: float
     stated_error: float
-    """Standard error of the win table."""
     played: float
-    """The share of the games that it won, less luck."""
     played_error: float
-    """Its standard error."""
 
 
 class OfDiscards(NamedTuple):
@@ -87,8 +84,8 @@ class Calibration(NamedTuple):
     """Everything measured so far."""
 
     plan: Plan
-    scores: tuple[AtScores, ...]
-    discards: tuple[OfDiscards, ...]
+    scores: tuple[AtScores, ...] = ()
+    discards: tuple[OfDiscards, ...] = ()
 
     @classmethod
     def of(cls, plan: Plan, path: Path) -> Calibration:
@@ -98,7 +95,7 @@ class Calibration(NamedTuple):
             ValueError: it is not of this plan, or damaged.
         """
         if not path.exists():
-            return cls(plan, (), ())
+            return cls(plan)
         found = read_json(path, f"{path} is not a calibration", partial(typed, kind=cls))
         if found.plan != plan:
             raise ValueError(f"{path} has {found.plan}, not {plan}: give another file")
@@ -113,17 +110,6 @@ def losses(rows: Sequence[OfDiscards], band: tuple[int, int], rank: int) -> tupl
     return stated[:, 0] - stated[:, 1 + rank], played[:, 0] - played[:, 1 + rank]
 
 
-class Estimate(NamedTuple):
-    """A value with half of its 95 % interval."""
-
-    value: float
-    half_width: float
-
-    def text(self, scale: float, digits: int) -> str:
-        """As in "0.99 ± 0.04"."""
-        return f"{scale * self.value:.{digits}f} ± {scale * self.half_width:.{digits}f}"
-
-
 def agreement_of_scores(rows: Sequence[AtScores]) -> tuple[float, float, float]:
     """Of played less stated: root of the mean square, the most, and the share within the 95 % interval of both."""
     _, _, stated, error, played, played_error = np.array(rows).T
@@ -131,19 +117,19 @@ def agreement_of_scores(rows: Sequence[AtScores]) -> tuple[float, float, float]:
     return float(np.sqrt((off**2).mean())), float(off.max()), float((off <= within).mean())
 
 
-def agreement_of_losses(stated: np.ndarray, played: np.ndarray) -> tuple[Estimate, Estimate]:
-    """Of losses (P,): the slope of the played by the stated, and the mean of stated less played.
-
-    By least squares; the interval of the slope allows for noise that differs between positions.
-    """
+def agreement_of_losses(stated: np.ndarray, played: np.ndarray) -> tuple[float, float, float, float]:
+    """Of losses (P,): the slope of the played by the stated, and the mean of stated less played, each with half of its
+    95 % interval. By least squares; the interval of the slope allows for noise that differs between positions."""
     n, about, differs = len(stated), stated - stated.mean(), stated - played
     spread = about @ about
     slope = about @ played / spread
     left = played - played.mean() - slope * about
     error = np.sqrt((about**2 * left**2).sum()) / spread * np.sqrt(n / (n - 2))
     return (
-        Estimate(float(slope), float(student_quantile(n - 2) * error)),
-        Estimate(float(differs.mean()), half_width(mean_interval(differs))),
+        float(slope),
+        float(student_quantile(n - 2) * error),
+        float(differs.mean()),
+        half_width(mean_interval(differs)),
     )
 
 
@@ -158,8 +144,9 @@ def print_agreement(found: Calibration) -> None:
     for low, high in BANDS:
         for rank, name in enumerate(DISCARDS):
             stated, played = losses(found.discards, (low, high), rank)
-            slope, difference = agreement_of_losses(stated, played)
-            rows.append((f"{low} to {high}", name, slope.text(1, 3), difference.text(100, 2), f"{len(stated)}"))
+            slope, wide, mean, about = agreement_of_losses(stated, played)
+            difference = f"{100 * mean:.2f} ± {100 * about:.2f}"
+            rows.append((f"{low} to {high}", name, f"{slope:.3f} ± {wide:.3f}", difference, f"{len(stated)}"))
     header = ["higher score", "discard", "slope", "stated less played", "positions"]
     console.print(table_of("what a discard loses, stated and played", header, rows, words=2))
 
@@ -238,12 +225,8 @@ def play_discards(
 ) -> np.ndarray:
     """What each of K discards comes to in one position, (deals, K): 1 for a win in the deal, or the chance after it.
 
-    All discards meet the same cards of the opponent and the same starters.
-
-    Args:
-        agent: plays everything but the discard, in both seats.
-        discards: (K,) numbers of discards, in the order of ``PLACES``.
-        rng: deals the cards that the player does not see.
+    All discards meet the same cards of the opponent and the same starters, which ``rng`` deals. The agent plays
+    everything but the discard, in both seats. ``discards`` (K,) are in the order of ``PLACES``.
     """
     six, is_dealer, scores = position.sixes[0], bool(position.is_dealer[0]), position.scores
     rest = np.setdiff1d(np.arange(52), six)
@@ -281,18 +264,10 @@ def _of_discards(plan: Plan, number: int, pool: ThreadPoolExecutor) -> OfDiscard
         return play_discards(make_agent(plan.agent), position, discards, n, np.random.default_rng(seed))
 
     played = np.concatenate(list(pool.map(play, sizes, seeds)))
-    lost = played[:, :1] - played[:, 1:]
-    own, opponents = position.scores[0].tolist()
-    return OfDiscards(
-        tuple(position.sixes[0].tolist()),
-        bool(position.is_dealer[0]),
-        own,
-        opponents,
-        tuple(discards.tolist()),
-        tuple(stated[discards].tolist()),
-        tuple(played.mean(axis=0).tolist()),
-        tuple((lost.std(axis=0, ddof=1) / np.sqrt(plan.deals)).tolist()),
-    )
+    errors = (played[:, :1] - played[:, 1:]).std(axis=0, ddof=1) / np.sqrt(plan.deals)
+    found = (discards, stated[discards], played.mean(axis=0), errors)
+    cards, (own, opponents) = tuple(position.sixes[0].tolist()), position.scores[0].tolist()
+    return OfDiscards(cards, bool(position.is_dealer[0]), own, opponents, *(tuple(part.tolist()) for part in found))
 
 
 def calibration(
@@ -327,17 +302,17 @@ def calibration(
     plan = Plan(agent, pairs, games, positions, deals, seed)
     found, n_positions = Calibration.of(plan, path), positions * len(BANDS)
     drawn = draw_scores(np.random.default_rng([seed, 0]), pairs)
-    with advancing("played", pairs + n_positions) as on_progress, ThreadPoolExecutor(threads) as pool:
-        on_progress(len(found.scores) + len(found.discards))
-        while len(found.scores) < pairs or len(found.discards) < n_positions:
-            at_scores, of_discards = found.scores, found.discards
-            if len(at_scores) < pairs:
-                at_scores = (*at_scores, *_at_scores(plan, drawn, len(at_scores), pool))
-            else:
-                of_discards = (*of_discards, _of_discards(plan, len(of_discards), pool))
-            on_progress(len(at_scores) + len(of_discards) - len(found.scores) - len(found.discards))
-            found = Calibration(plan, at_scores, of_discards)
+    done = len(found.scores) + len(found.discards)
+    with advancing("played", pairs + n_positions, done) as on_progress, ThreadPoolExecutor(threads) as pool:
+        while (start := len(found.scores)) < pairs:
+            more = _at_scores(plan, drawn, start, pool)
+            found = found._replace(scores=(*found.scores, *more))
             write_json(path, found)
+            on_progress(len(more))
+        for number in range(len(found.discards), n_positions):
+            found = found._replace(discards=(*found.discards, _of_discards(plan, number, pool)))
+            write_json(path, found)
+            on_progress(1)
     print_agreement(found)
 
 

@@ -25,15 +25,15 @@ from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, PLACES, TOTA
 from crib_env.hands import HANDS, N_FOURS, PAIR_NUMBER, hand_of_mask
 from crib_env.kernels import GOLDEN, below, bit, cards_in, kernel, mask_of, mix, popcount, streams
 from crib_env.tables.shipped import CribTables
-from crib_env.values import Amount, Seed, Threads
+from crib_env.values import Amount, Threads
 
 SIGNS = (-1, 1)
 """By role: whether a point in the crib counts against the player or for it."""
 
 
 @kernel
-def best_by_table(hand_totals, cards, table, sign):
-    """The number of the discard with the best hand mean plus ``sign`` times the table's crib mean, and that value."""
+def _best_by_table(hand_totals, cards, table, sign):
+    """The number of the discard with the best hand mean plus ``sign`` times the table's crib mean."""
     best, best_value, k = 0, -1e9, 0
     for i in range(6):
         for j in range(i + 1, 6):
@@ -41,13 +41,13 @@ def best_by_table(hand_totals, cards, table, sign):
             if value > best_value:
                 best, best_value = k, value
             k += 1
-    return best, best_value
+    return best
 
 
 @kernel
 def _choose_all(totals, cards, table, sign, choice):
     for n in range(len(cards)):
-        choice[n] = best_by_table(totals[n]["hand_total"], cards[n], table, sign)[0]
+        choice[n] = _best_by_table(totals[n]["hand_total"], cards[n], table, sign)
 
 
 @kernel
@@ -84,18 +84,15 @@ def _opposing_discard(seen, table, sign, word):
         for j in range(i + 1, 6):
             hand_totals[k] = hand_total(six ^ bit(cards[i]) ^ bit(cards[j]), six)
             k += 1
-    number = best_by_table(hand_totals, cards, table, sign)[0]
+    number = _best_by_table(hand_totals, cards, table, sign)
     discarded = bit(cards[PLACES[number, 0]]) | bit(cards[PLACES[number, 1]])
     return discarded, six, word
 
 
 @kernel
 def _sample_pair(hands, discards, weights, draws, table, sign, word):
-    """Mean, over ``draws`` opposing hands, of the crib's mean over starters, and its standard error.
-
-    The own six cards are drawn from ``hands`` (M, 6), with their ``discards`` (M, 2), by the cumulative
-    ``weights`` (M,); the opponent discards by ``table`` with ``sign``.
-    """
+    """Mean, over ``draws`` opposing hands, of the crib's mean over starters, and its standard error. The own cards are
+    drawn from ``hands`` (M, 6), with their ``discards`` (M, 2), by the cumulative ``weights`` (M,)."""
     total, squares = 0.0, 0.0
     for _ in range(draws):
         word += GOLDEN
@@ -111,13 +108,7 @@ def _sample_pair(hands, discards, weights, draws, table, sign, word):
 
 
 def solve_crib_tables(*, rounds: int = 5, draws: int = 40_000, seed: int = 0, threads: int = 2) -> CribTables:
-    """Solves both tables in turn.
-
-    Args:
-        rounds: the number of rounds; all but the last draw a quarter as many hands.
-        draws: opposing hands for each pair of ranks and player in the last round.
-        seed: random seed of the draws; the result depends on it and not on ``threads``.
-    """
+    """Solves both tables in turn. All rounds but the last draw a quarter as many opposing hands."""
     deals = _Deals(threads)
     against_random = deals.against_random()
     mean = np.stack([against_random] * 2)
@@ -126,13 +117,12 @@ def solve_crib_tables(*, rounds: int = 5, draws: int = 40_000, seed: int = 0, th
     with advancing("mean cribs", rounds * 2 * n_pairs) as on_progress, ThreadPoolExecutor(threads) as pool:
         for turn in range(rounds):
             n = draws if turn == rounds - 1 else max(draws // 4, 1)
-            results = []
+            results: list[tuple[float, float, float]] = []
             for role, sign in enumerate(SIGNS):
                 discarded = deals.choices(mean[role], sign)
                 realise = partial(deals.realise, discarded=discarded, draws=n, table=mean[1 - role], sign=-sign)
-                for result in pool.map(realise, range(n_pairs), words[turn, role]):
-                    results.append(result)
-                    on_progress(1)
+                results.extend(pool.map(realise, range(n_pairs), words[turn, role]))
+                on_progress(n_pairs)
             found = np.array(results).reshape(2, n_pairs, 3)
             new, error, share = (found[:, PAIR_NUMBER, k] for k in range(3))
             change = float(np.abs(new - mean)[share > 0].max())
@@ -199,18 +189,16 @@ class _Deals:
         return mean, error, share
 
 
-def cribs(path: File, draws: Amount = 40_000, rounds: Amount = 5, seed: Seed = 0, threads: Threads = 2) -> None:
+def cribs(path: File, draws: Amount = 40_000, threads: Threads = 2) -> None:
     """Solves for the mean crib by the ranks discarded, when both players discard by hand and crib.
 
     Args:
         path: The file to write; an existing file is replaced.
-        draws: Opposing hands for each pair of ranks in the last round.
-        rounds: Iterations, each of which updates both tables.
-        seed: Random seed of the samples.
+        draws: Opposing hands for each pair of ranks in the last of five rounds.
         threads: Number of threads.
     """
     check_outputs(path)
-    tables = solve_crib_tables(rounds=rounds, draws=draws, seed=seed, threads=threads)
+    tables = solve_crib_tables(draws=draws, threads=threads)
     tables.save(path)
     # Both players discard to the same crib, so both roles' tables must agree on its mean over all deals.
     pone, dealer = (np.triu(tables.share) * tables.mean).sum(axis=(1, 2))

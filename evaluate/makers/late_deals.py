@@ -76,12 +76,9 @@ def score_after(points, dealer, pone):
 
 
 def deals_at(agent: Agent, seeds: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Deals (n,) played at C pairs of scores: the scores of dealer and pone after each, (n, C, 2) int8.
+    """Deals (n,) played at C pairs of scores (C, 2): the scores of dealer and pone after each, (n, C, 2) int8.
 
     Whoever has 121 has won, and the rest of the deal is not played.
-
-    Args:
-        scores: (C, 2) of dealer and pone before the deal.
     """
     after = np.empty((len(seeds), len(scores), 2), np.int8)
     side_by_side = max(1, _ROWS // len(scores))
@@ -99,25 +96,18 @@ def roles_of(seeds: np.ndarray) -> np.ndarray:
     return np.where(seeds % np.uint64(2) == 0, DEALER, PONE)
 
 
-class Explored(NamedTuple):
-    """n deals, each played at C pairs of scores."""
-
-    batch: GameBatch
-    """Of n * C games, all that belong to a deal together."""
-    seats: np.ndarray
-    """(n,) of the player who discarded at random; the dealer sits on 0."""
-    sixes: np.ndarray
-    """(n, 6) int64, its cards, sorted."""
-    places: np.ndarray
-    """(n,) which of the fifteen discards it drew, in the order of ``PLACES``."""
-
-
-def explore(agent: Agent, seeds: np.ndarray, scores: np.ndarray) -> Explored:
-    """Plays deals (n,). One player, by turns the dealer and pone, discards at random, mostly what is nearly best; all
-    else is the agent's.
+def _explore(
+    agent: Agent, seeds: np.ndarray, scores: np.ndarray
+) -> tuple[GameBatch, np.ndarray, np.ndarray, np.ndarray]:
+    """Plays deals (n,) at C scores. One player, by turns the dealer and pone, discards at random, mostly what is nearly
+    best; all else is the agent's.
 
     Args:
         scores: (C, 2) of the player who discards at random, and of its opponent.
+
+    Returns:
+        n * C games, all that belong to a deal together; (n,) seats of the player who discarded at random, the dealer
+        sits on 0; (n, 6) its cards, sorted; and (n,) which of ``PLACES`` it drew.
     """
     n, width = len(seeds), len(scores)
     batch = GameBatch(np.repeat(seeds, width), episode="deal", first_dealer=0)
@@ -129,19 +119,14 @@ def explore(agent: Agent, seeds: np.ndarray, scores: np.ndarray) -> Explored:
 
     dealt = batch.games["cards"][::width].astype(np.int64)
     sixes = np.sort(np.take_along_axis(dealt, 6 * explorer[:, None] + np.arange(6), axis=1), axis=1)
-    places = _drawn(discard_points(sixes, explorer == 0), seeds)
-    pairs = sixes[np.arange(n)[:, None], PLACES[places]]
-    play_after_discards(agent, batch, seats, np.repeat(pairs, width, axis=0))
-    return Explored(batch, explorer, sixes, places)
-
-
-def _drawn(points: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-    """(n,) a discard for each row of ``points`` (n, 15), drawn by its seed."""
+    points = discard_points(sixes, explorer == 0)
     chances = np.exp((points - points.max(axis=1, keepdims=True)) / _TEMPERATURE)
     limits = chances.cumsum(axis=1) / chances.sum(axis=1, keepdims=True)
     drawn = np.array([np.random.default_rng(seed).random() for seed in seeds])
-    places: np.ndarray = (drawn[:, None] >= limits).sum(axis=1)
-    return places
+    places = (drawn[:, None] >= limits).sum(axis=1)
+    pairs = sixes[np.arange(n)[:, None], PLACES[places]]
+    play_after_discards(agent, batch, seats, np.repeat(pairs, width, axis=0))
+    return batch, explorer, sixes, places
 
 
 class LateDeals(NamedTuple):
@@ -177,14 +162,13 @@ def explore_late(agent: Agent, seeds: np.ndarray) -> LateDeals:
     found = LateDeals(roles_of(seeds), *whole, *(np.zeros((n, width, 2), np.int8) for _ in range(3)))
     for start in range(0, n, _LATE_DEALS):
         rows = slice(start, start + _LATE_DEALS)
-        explored = explore(agent, seeds[rows], LATE_SCORES)
-        found.sixes[rows], found.places[rows] = explored.sixes, explored.places
-        seats = np.repeat(explored.seats, width)
+        batch, seats, found.sixes[rows], found.places[rows] = _explore(agent, seeds[rows], LATE_SCORES)
+        seats = np.repeat(seats, width)
         sides, at = np.stack([seats, 1 - seats], axis=1), np.arange(len(seats))[:, None]
-        pegged = explored.batch.tally[..., _IN_PLAY].sum(axis=(2, 3))
+        pegged = batch.tally[..., _IN_PLAY].sum(axis=(2, 3))
         found.pegged[rows] = pegged[at, sides].reshape(-1, width, 2)
-        found.after[rows] = explored.batch.games["scores"][at, sides].reshape(-1, width, 2)
-        _count_shown(explored.batch.games, seats, found.shown[rows].reshape(-1, 2))
+        found.after[rows] = batch.games["scores"][at, sides].reshape(-1, width, 2)
+        _count_shown(batch.games, seats, found.shown[rows].reshape(-1, 2))
     return found
 
 
@@ -205,10 +189,10 @@ def explore_plays(agent: Agent, seeds: np.ndarray) -> Plays:
     found = Plays(roles_of(seeds), np.zeros(n, np.int64), np.zeros((n, 2), np.int64))
     for start in range(0, n, _PLAYS):
         rows = slice(start, start + _PLAYS)
-        explored = explore(agent, seeds[rows], np.zeros((1, 2), np.int64))
-        games, seats, at = explored.batch.games, explored.seats, np.arange(len(explored.seats))
-        found.hands[rows] = [hand_of_mask(kept) for kept in games["kept"][at, seats]]
-        made = explored.batch.tally[..., SOURCES.index("play")].sum(axis=2)
+        batch, seats, *_ = _explore(agent, seeds[rows], np.zeros((1, 2), np.int64))
+        at = np.arange(len(seats))
+        found.hands[rows] = [hand_of_mask(kept) for kept in batch.games["kept"][at, seats]]
+        made = batch.tally[..., SOURCES.index("play")].sum(axis=2)
         found.points[rows] = np.stack([made[at, seats], made[at, 1 - seats]], axis=1)
     return found
 
@@ -234,15 +218,8 @@ def fill_crib_means(sixes, places, is_dealer, outlook, out):
 
 
 def fit_styles(deals: LateDeals, outlook: Outlook) -> dict[str, Any]:
-    """``style_hands``, ``style_cribs`` and ``styles`` of :class:`crib_env.tables.shipped.WinTable`.
-
-    The styles in which opponents discarded are the principal components of what they showed and what the crib brought,
-    each as it differs from 0–0.
-
-    Args:
-        deals: at all late scores.
-        outlook: whose first style is that of 0–0.
-    """
+    """``style_hands``, ``style_cribs`` and ``styles`` of :class:`crib_env.tables.shipped.WinTable`: the principal
+    components of what opponents showed and what the crib brought, each as it differs from 0–0."""
     hands, cribs = np.zeros((len(ROLES), N_STYLES, N_POINTS)), np.zeros((len(ROLES), N_STYLES))
     styles = np.zeros((len(ROLES), len(LATE_SCORES), N_STYLES))
     for role in range(len(ROLES)):
@@ -270,17 +247,8 @@ def fit_styles(deals: LateDeals, outlook: Outlook) -> dict[str, Any]:
 
 @kernel
 def _analyse(cards, place, is_dealer, outlook, before, after):
-    """The chance to win by the analysis, before and after the play of a discard.
-
-    Args:
-        cards, place, is_dealer: the discard.
-        outlook: of the analysis. What it adds for the play is left aside.
-        before: (1296,) is filled, at ``LATE_SCORES``.
-        after: (5, 1296) is filled, by the opponent's style, for scores after the play.
-
-    Returns:
-        The number of the hand kept.
-    """
+    """Fills the chance to win by the analysis, without what it adds for the play: ``before`` (1296,) the play of a
+    discard at ``LATE_SCORES``, and ``after`` (5, 1296) it, by the opponent's style. Returns the hand kept."""
     parts = _parts_of(cards, place, is_dealer, outlook)
     kept = hand_of_mask(mask_of(cards) ^ bit(cards[PLACES[place, 0]]) ^ bit(cards[PLACES[place, 1]]))
     fill_wins(is_dealer, parts, outlook.pegging[np.int64(is_dealer), kept], LATE_SCORES, outlook, before)
@@ -330,15 +298,9 @@ def _value(chances: np.ndarray, weights: np.ndarray, scores: np.ndarray) -> np.n
 
 
 def fit_late_play(deals: LateDeals, outlook: Outlook, threads: int) -> dict[str, Any]:
-    """``late_hands`` and ``late_scores`` of :class:`crib_env.tables.shipped.WinTable`, smoothed.
-
-    The first part is the mean over all deals; the others are the principal components of what hands differ in.
-
-    Args:
-        deals: at all late scores.
-        outlook: of the analysis, with the styles of these deals. What it adds for the play is left aside.
-        threads: how many work side by side.
-    """
+    """``late_hands`` and ``late_scores`` of :class:`crib_env.tables.shipped.WinTable`, smoothed, by an analysis with
+    the styles of these deals. The first part is the mean over all deals; the others are the principal components of
+    what hands differ in."""
     hands = np.zeros((len(ROLES), N_FOURS, PARTS_OF_LATE_PLAY))
     scores = np.zeros((len(ROLES), len(LATE_SCORES), PARTS_OF_LATE_PLAY))
     for role in range(len(ROLES)):
@@ -416,15 +378,8 @@ def _likeness(role: int) -> np.ndarray:
     low = (values <= 4).sum(axis=1)
     features = [
         *counts.T,
-        *(
-            (values == 10).sum(axis=1),
-            low,
-            low > 0,
-            low > 1,
-            values.sum(axis=1),
-            values.min(axis=1),
-            values.max(axis=1),
-        ),
+        *((values == 10).sum(axis=1), low, low > 0, low > 1),
+        *(values.sum(axis=1), values.min(axis=1), values.max(axis=1)),
         *((apart == 0).sum(axis=1), ((apart == 1) | (apart == 2)).sum(axis=1)),
         *((sums == 15).sum(axis=1), (sums == 5).sum(axis=1)),
         *(means[:, GAINED], means[:, GIVEN], play[:, GAINED, 0], play[:, GIVEN, 0]),
@@ -440,13 +395,8 @@ _RATIOS = (0.03, 0.06, 0.12, 0.25, 0.5)  # standard deviation between hands over
 
 
 def smoothed(means: np.ndarray, n: np.ndarray, role: int) -> np.ndarray:
-    """Gaussian process regression of columns (1820, C), each with the length and the ratio of the highest likelihood.
-
-    Args:
-        means: (1820, C) the mean of each hand over its deals.
-        n: (1820,) deals of each hand.
-        role: of the player with the hand.
-    """
+    """Gaussian process regression of columns (1820, C), means of each hand over its ``n`` (1820,) deals, each with the
+    length and the ratio of the highest likelihood."""
     features = _likeness(role)
     squares = (features**2).sum(axis=1)
     seen = np.flatnonzero(n)

@@ -43,14 +43,14 @@ from crib_env.evaluate.skill.luck.usual_deal import (
     usual_play,
     value_cards,
 )
-from crib_env.evaluate.skill.luck.variates import RESULTS, LuckTable, result_after
+from crib_env.evaluate.skill.luck.variates import LEAST_DEALS, RESULTS, LuckTable, result_after
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, class_sizes, representatives
 from crib_env.exact.discard_means import STARTERS, hand_total
 from crib_env.hands import FOUR_MASKS, FOURS, HANDS, N_FOURS, PAIR_NUMBER, hand_number, hand_of_mask
 from crib_env.kernels import bit, cards_in, kernel, lowest, mask_of, popcount, streams
 from crib_env.scoring import SUIT
 from crib_env.tables.outlook import DiscardValues, standard_values
-from crib_env.values import MOST_GAMES, Range, Seed
+from crib_env.values import MOST_GAMES, Range
 
 N_DISJOINT = N_DEALS * comb(46, 6)
 """Ordered pairs of disjoint six-card hands."""
@@ -74,14 +74,9 @@ def _number(cards):
 @kernel
 def _in_order(cards):
     """The same cards (a mask) with suits renamed so that their rank masks descend."""
-    suits = np.empty(4, np.int64)
-    for suit in range(4):
-        suits[suit] = (cards >> (13 * suit)) & SUIT
-    for k in range(1, 4):
-        for j in range(k, 0, -1):
-            if suits[j] > suits[j - 1]:
-                suits[j], suits[j - 1] = suits[j - 1], suits[j]
-    return suits[0] | suits[1] << 13 | suits[2] << 26 | suits[3] << 39
+    suits = np.array([(cards >> (13 * suit)) & SUIT for suit in range(4)])
+    suits.sort()
+    return suits[3] | suits[2] << 13 | suits[1] << 26 | suits[0] << 39
 
 
 @kernel
@@ -188,11 +183,8 @@ def disjoint_total(
 ) -> int:
     """The sum of ``weight * weight * table[feature, feature]`` over all pairs of disjoint hands and their features.
 
-    Args:
-        first: (962988, F) features of the first hand, by class (:mod:`crib_env.exact.deal_classes`).
-        first_weights: (962988, F) whole numbers from 0; features of weight 0 are ignored.
-        second, second_weights: the same for the second hand.
-        table: (P, Q) whole numbers: the value for a feature of the first hand and one of the second.
+    Features and weights are (962988, F) by class (:mod:`crib_env.exact.deal_classes`), all of them whole numbers, and
+    weights of 0 are ignored.
     """
     hands = [np.ascontiguousarray(array, np.int64) for array in (first, first_weights, second, second_weights)]
     values = np.ascontiguousarray(table, np.int64)
@@ -202,7 +194,6 @@ def disjoint_total(
     return total
 
 
-LEAST_DEALS = 100
 _ROWS = 20  # number of pone's hands in a step
 
 
@@ -316,16 +307,7 @@ def _value_all(games, values, scratch, out):
 
 
 def solve_luck_table(agent: Agent, deals: int, seed: int, means: np.ndarray, values: DiscardValues) -> LuckTable:
-    """A luck table from a number of deals that an agent plays against itself.
-
-    Args:
-        means: (5,) from :func:`exact_means`.
-
-    Raises:
-        ValueError: there are fewer than ``LEAST_DEALS``, too few for slopes.
-    """
-    if deals < LEAST_DEALS:
-        raise ValueError(f"deals={deals} is not allowed: give at least {LEAST_DEALS}")
+    """A luck table from deals that an agent plays against itself; ``means`` (5,) are :func:`exact_means`."""
     points = points_of(agent, streams(seed, deals))
     worth = np.zeros((deals, len(PARTS)))
     _value_all(GameBatch(streams(seed, deals), episode="deal").games, values, new_scratch(), worth)
@@ -333,21 +315,12 @@ def solve_luck_table(agent: Agent, deals: int, seed: int, means: np.ndarray, val
     weights = np.ascontiguousarray(np.linalg.solve(worth.T @ worth, worth.T))
     expected, slopes = np.zeros((WIN, WIN, len(RESULTS))), np.zeros((WIN, WIN, len(RESULTS), len(PARTS)))
     _solve(points, weights, expected, slopes)
-    return LuckTable(
-        agent.name,
-        deals,
-        expected.astype(np.float32),
-        slopes.astype(np.float16),
-        np.asarray(means, np.float64),
-        *values,
-    )
+    kinds = expected.astype(np.float32), slopes.astype(np.float16), np.asarray(means, np.float64)
+    return LuckTable(agent.name, deals, *kinds, *values)
 
 
 def luck(
-    path: File,
-    agent: AgentOption = "careful",
-    deals: Annotated[int, Range(LEAST_DEALS, MOST_GAMES)] = 30_000,
-    seed: Seed = 0,
+    path: File, agent: AgentOption = "careful", deals: Annotated[int, Range(LEAST_DEALS, MOST_GAMES)] = 30_000
 ) -> None:
     """Computes the values of cards over all deals, by which `match --luck-adjusted` measures luck, in some minutes.
 
@@ -355,12 +328,11 @@ def luck(
         path: The file to write; an existing file is replaced.
         agent: The agent that plays the sampled deals against itself.
         deals: Number of deals to sample.
-        seed: Random seed of the deals.
     """
     check_outputs(path)
     player, values = make_agent(agent), standard_values()
     means = exact_means(values)
-    solve_luck_table(player, deals, seed, np.array(means, np.float64), values).save(path)
+    solve_luck_table(player, deals, 0, np.array(means, np.float64), values).save(path)
     about = ", ".join(f"{part} {float(mean):.6f}" for part, mean in zip(PARTS, means))
     console.print(f"{path}: {about}", soft_wrap=True)
 

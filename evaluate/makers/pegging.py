@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated
 
 import numpy as np
-import tyro
 
 from crib_env.engine import (
     CRIB,
@@ -33,9 +32,8 @@ from crib_env.kernels import below, bit, kernel, streams
 from crib_env.players.policies import NATIVE, native_card
 from crib_env.tables.shipped import GAINED, GIVEN, PeggingRecords
 from crib_env.tables.shipped import standard_error as error_of
-from crib_env.values import Range, Seed, Threads
+from crib_env.values import Range, Threads
 
-PolicyName = Annotated[str, tyro.conf.arg(metavar="POLICY")]
 _BATCH = 200  # deals between two checks of the standard error
 
 
@@ -52,35 +50,30 @@ def _draw_cards(g, ranks):
 
 
 @kernel
-def _play_deal(g, ranks, role, policy, against):
-    """The points that seat 0 gains and gives in the play of one deal in which it keeps cards of these ranks."""
-    begin_game(g, DEAL_EPISODE, 1 if role == PONE else 0, 0, 0, -1)
-    _draw_cards(g, ranks)
-    begin_deal(g)
-    discarded = 4
-    while g["phase"] == DISCARD:
-        if g["turn"] == 0:
-            act(g, np.int64(g["cards"][discarded]))
-            discarded += 1
-        else:
-            act(g, native_card(g, against))
-    gained, given = 0, 0  # counted from here, without his heels
-    while g["phase"] == PLAY:
-        act(g, native_card(g, policy if g["turn"] == 0 else against))
-        for k in range(g["n_events"]):
-            if g["event_kind"][k] not in (PONES_HAND, DEALERS_HAND, CRIB):  # the last card is followed by the show
-                if g["event_player"][k] == 0:
-                    gained += g["event_points"][k]
-                else:
-                    given += g["event_points"][k]
-    return gained, given
-
-
-@kernel
 def _play_deals(games, ranks, role, policy, against, n, counts):
-    """Adds ``n`` deals of the first game's stream to ``counts`` (2, 61)."""
+    """Adds the points that seat 0 gains and gives in ``n`` deals of the first game's stream, in which it keeps cards of
+    these ranks, to ``counts`` (2, 61)."""
+    g = games[0]
     for _ in range(n):
-        gained, given = _play_deal(games[0], ranks, role, policy, against)
+        begin_game(g, DEAL_EPISODE, 1 if role == PONE else 0, 0, 0, -1)
+        _draw_cards(g, ranks)
+        begin_deal(g)
+        discarded = 4
+        while g["phase"] == DISCARD:
+            if g["turn"] == 0:
+                act(g, np.int64(g["cards"][discarded]))
+                discarded += 1
+            else:
+                act(g, native_card(g, against))
+        gained, given = 0, 0  # counted from here, without his heels
+        while g["phase"] == PLAY:
+            act(g, native_card(g, policy if g["turn"] == 0 else against))
+            for k in range(g["n_events"]):
+                if g["event_kind"][k] not in (PONES_HAND, DEALERS_HAND, CRIB):  # the last card is followed by the show
+                    if g["event_player"][k] == 0:
+                        gained += g["event_points"][k]
+                    else:
+                        given += g["event_points"][k]
         counts[GAINED, gained] += 1
         counts[GIVEN, given] += 1
 
@@ -88,25 +81,11 @@ def _play_deals(games, ranks, role, policy, against, n, counts):
 def simulate_pegging(
     policy: str, against: str, *, standard_error: float, threads: int = 2, seed: int = 0
 ) -> PeggingRecords:
-    """Records of every hand in both roles, simulated until each mean is precise enough.
+    """Records of every hand in both roles, simulated until no mean has a larger standard error, in points.
 
-    The kept cards have random suits; two other random cards are discarded. The opponent discards two of six random
-    unseen cards by its own policy. Every deal starts at 0–0.
-
-    Args:
-        policy: native policy (``crib_env.players.policies.NATIVE``) that plays the kept cards.
-        against: native policy of the opponent.
-        standard_error: the largest standard error allowed for any mean, gained or given, in points.
-        seed: random seed of the deals; the result depends on it and not on ``threads``.
-
-    Raises:
-        ValueError: a policy is not native, or the standard error is not above 0.
+    A native policy plays the kept cards, which have random suits; two other random cards are discarded. The opponent
+    discards two of six random unseen cards by its own policy. Every deal starts at 0–0. Threads change nothing.
     """
-    for name in (policy, against):
-        if name not in NATIVE:
-            raise ValueError(f"{name!r} is not a native policy: choose one of {', '.join(NATIVE)}")
-    if not standard_error > 0:
-        raise ValueError(f"standard_error={standard_error} is not allowed: give more than 0")
     records = PeggingRecords(policy, against)
     first, second = NATIVE.index(policy), NATIVE.index(against)
     seeds = streams(seed, len(ROLES) * N_FOURS)
@@ -118,34 +97,24 @@ def simulate_pegging(
         games["episode_stream"] = seeds[record]
         while not (error_of(counts) <= standard_error).all():
             _play_deals(games, FOURS[hand], role, first, second, _BATCH, counts)
+        on_progress(1)
 
     title = f"{policy} against {against}"
     with advancing(title, len(seeds)) as on_progress, ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(fill, range(len(seeds))):
-            on_progress(1)
+        list(pool.map(fill, range(len(seeds))))
     return records
 
 
-def pegging(
-    path: File,
-    policy: PolicyName = "greedy",
-    against: PolicyName = "greedy",
-    standard_error: Annotated[float, Range(0.001, 1)] = 0.02,
-    seed: Seed = 0,
-    threads: Threads = 2,
-) -> None:
-    """Simulates the points that every four kept cards gain and concede in the play, as pone and as dealer.
+def pegging(path: File, standard_error: Annotated[float, Range(0.001, 1)] = 0.03, threads: Threads = 2) -> None:
+    """Simulates what every four kept cards gain and concede in the play between two `careful` players, in both roles.
 
     Args:
         path: The file to write; an existing file is replaced.
-        policy: Policy of the kept cards: random, greedy or another native policy.
-        against: Policy of the opponent's discards and play.
         standard_error: Standard error of every mean, in points; halving it takes four times as long.
-        seed: Random seed of the deals.
         threads: Number of threads.
     """
     check_outputs(path)
-    records = simulate_pegging(policy, against, standard_error=standard_error, threads=threads, seed=seed)
+    records = simulate_pegging("careful", "careful", standard_error=standard_error, threads=threads)
     records.save(path)
     console.print(
         f"{path}: {records.n.sum():,} deals, largest standard error {records.standard_error.max():.4f}", soft_wrap=True

@@ -5,7 +5,7 @@ A rule applies to hands in which some choices keep it and some break it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import comb
 from typing import Annotated, Literal, NamedTuple
 
@@ -21,8 +21,7 @@ from crib_env.evaluate.makers import run
 from crib_env.exact.deal_classes import N_DEALS, class_sizes
 from crib_env.hands import FOURS, HANDS, N_RANKS
 from crib_env.scoring import card_value
-from crib_env.solver.deal.shows import choices
-from crib_env.solver.deal.sixes import sixes
+from crib_env.solver.deal.kinds import choices, sixes
 from crib_env.tables.shipped import DealValues, Leads, standard_deals, standard_leads
 
 _ranks = HANDS[4]  # (1820, 4) ranks, lowest first
@@ -39,25 +38,18 @@ class Tally(NamedTuple):
     """How a rule fares."""
 
     says: str
-    applies: float
-    """To this share of hands."""
-    kept: float
-    """How often the equilibrium keeps it then."""
-    keeping: float
-    """Points a deal that it then costs to keep it always, with the best choice that does."""
-    breaking: float
-    """Points a deal that it then costs to break it always, with the best choice that does."""
+    applies: float  # to this share of hands
+    kept: float  # how often the equilibrium keeps it then
+    keeping: float  # points a deal that it then costs to keep it always, with the best choice that does
+    breaking: float  # points a deal that it then costs to break it always, with the best choice that does
 
 
 class Weighed(NamedTuple):
     """What an equilibrium does with some hands; N hands, or N by some leads, of c cards or discards each."""
 
-    chances: np.ndarray
-    """(N, c) how likely it makes each choice."""
-    costs: np.ndarray
-    """(N, c) points a deal that each choice loses to the best one."""
-    weights: np.ndarray
-    """(N,) how often each hand is held, in any unit."""
+    chances: np.ndarray  # (N, c) how likely it makes each choice
+    costs: np.ndarray  # (N, c) points a deal that each choice loses to the best one
+    weights: np.ndarray  # (N,) how often each hand is held, in any unit
 
 
 Rule = tuple[str, np.ndarray, np.ndarray]
@@ -72,9 +64,6 @@ def tally(rules: Iterable[Rule], found: Weighed) -> Iterator[Tally]:
         costs = (np.where(some, found.costs, np.inf).min(axis=-1) for some in (keeps, breaks))
         means = (float(np.average(np.where(weights > 0, one, 0), weights=weights)) for one in (kept, *costs))
         yield Tally(says, float(weights.sum() / found.weights.sum()), *means)
-
-
-# --- Leads and answers -----------------------------------------------------------------------------------------------
 
 
 def leads_found(leads: Leads) -> Weighed:
@@ -156,18 +145,9 @@ def answer_habits(leads: Leads) -> Iterator[tuple[float, float, float, float]]:
         yield float(found.weights[led].sum() / _SETS.sum()), often[0], often[1], value
 
 
-# --- Discards --------------------------------------------------------------------------------------------------------
-
-
 def discards_found(values: DealValues, chances: np.ndarray, role: int) -> Weighed:
-    """What a role discards in a solution, of each class of six cards, and what each discard costs it if the player goes
-    on as well as it can.
-
-    Args:
-        values: against the solution.
-        chances: (962988, 15) of the solution, in any unit.
-        role: ``PONE`` or ``DEALER``.
-    """
+    """What a role discards in a solution, of each class of six cards, by chances (962988, 15) in any unit, and what
+    each discard costs it if the player goes on as well as it can."""
     totals = values.totals(role, choices())
     made = chances / chances.sum(axis=1, keepdims=True, dtype=np.float32)
     return Weighed(made, totals.max(axis=1, keepdims=True) - totals, class_sizes())
@@ -200,38 +180,23 @@ def rules_for_discards(role: int) -> Iterator[Rule]:
     yield "keep the hand of most points", most, ~most
 
 
-class Discards(NamedTuple):
-    """How a role discards in a solution, over all deals."""
-
-    loss: float
-    """Points a deal that its discards lose to the best ones."""
-    pure: float
-    """The share of deals in which it makes one discard at least 97 % of the time."""
-    hand: float
-    """Mean points of its hand."""
-    crib: float
-    """Mean points of the crib, which is the dealer's."""
-
-
-def overall(role: int, found: Weighed, values: DealValues) -> Discards:
-    """How a role discards in a solution."""
+def overall(role: int, found: Weighed, values: DealValues) -> dict[str, float]:
+    """How a role discards in a solution, over all deals: points a deal lost to the best discards, the share of deals in
+    which it makes one discard at least 97 % of the time, and mean points of its hand and of the crib."""
     of_classes = choices()
     crib = values.cribs[role][of_classes.choice] + of_classes.suited
     loss, hand, crib = ((found.chances * one).sum(axis=1) for one in (found.costs, of_classes.hand, crib))
-    pure = found.chances.max(axis=1) >= _PURE
-    return Discards(*(float(found.weights @ one.astype(float)) / N_DEALS for one in (loss, pure, hand, crib)))
+    parts = {"loss": loss, "pure": found.chances.max(axis=1) >= _PURE, "hand": hand, "crib": crib}
+    return {name: float(found.weights @ one.astype(float)) / N_DEALS for name, one in parts.items()}
 
 
 class PairDiscarded(NamedTuple):
     """How two ranks are discarded."""
 
     ranks: str
-    share: float
-    """Of all discards."""
-    when_held: float
-    """How often they are discarded from six cards that have both."""
-    crib: float
-    """Mean points of the crib with them, over the deals in which they are."""
+    share: float  # of all discards
+    when_held: float  # how often they are discarded from six cards that have both
+    crib: float  # mean points of the crib with them, over the deals in which they are
 
 
 def pairs_discarded(role: int, found: Weighed, values: DealValues) -> list[PairDiscarded]:
@@ -259,30 +224,24 @@ def rules_of_thumb(of: Annotated[Literal["leads", "discards"], tyro.conf.Positio
     if of == "discards":
         values = standard_deals()
         found = discards_found(values, load_blueprint().discards[role], role)
-        tallies, pairs = tally(rules_for_discards(role), found), pairs_discarded(role, found, values)[:20]
-        columns: tuple[str, ...] = ("discard", "of all", "when held", "mean crib")
-        rows: list[tuple[str, ...]] = [
-            (row.ranks, f"{row.share:.1%}", f"{row.when_held:.0%}", f"{row.crib:.2f}") for row in pairs
-        ]
-        console.print(*(f"{name} {value:.4f}" for name, value in overall(role, found, values)._asdict().items()))
+        console.print(*(f"{name} {value:.4f}" for name, value in overall(role, found, values).items()))
+        pairs, tallies = pairs_discarded(role, found, values)[:20], tally(rules_for_discards(role), found)
+        _show(("discard", "of all", "when held", "mean crib"), "{} {:.1%} {:.0%} {:.2f}", ([*pair] for pair in pairs))
     elif dealer:
         tallies = tally(rules_for_answers(), answers_found(standard_leads()))
-        columns = ("lead", "led", "paired", "made fifteen", "dealer's net")
-        habits = zip(RANKS, answer_habits(standard_leads()))
-        rows = [(rank, f"{a:.1%}", f"{b:.0%}", f"{c:.0%}", f"{d:+.2f}") for rank, (a, b, c, d) in habits]
+        rows = ([rank, *row] for rank, row in zip(RANKS, answer_habits(standard_leads())))
+        _show(("lead", "led", "paired", "made fifteen", "dealer's net"), "{} {:.1%} {:.0%} {:.0%} {:+.2f}", rows)
     else:
         tallies = tally(rules_for_leads(), leads_found(standard_leads()))
-        columns = ("rank", "of all leads", "when held", "mean cost")
-        rows = [
-            (rank, f"{a:.1%}", f"{b:.1%}", f"{c:.2f}") for rank, (a, b, c) in zip(RANKS, lead_habits(standard_leads()))
-        ]
-    console.print(table_of("", columns, rows, no_wrap=True, box=SIMPLE_HEAD))
+        rows = ([rank, *row] for rank, row in zip(RANKS, lead_habits(standard_leads())))
+        _show(("rank", "of all leads", "when held", "mean cost"), "{} {:.1%} {:.1%} {:.2f}", rows)
     columns = ("rule", "applies", "kept", "cost of keeping", "of breaking")
-    rules = (
-        (one.says, f"{one.applies:.1%}", f"{one.kept:.0%}", f"{one.keeping:.3f}", f"{one.breaking:.3f}")
-        for one in tallies
-    )
-    console.print(table_of("", columns, rules, no_wrap=True, box=SIMPLE_HEAD, padding=(0, 1, 0, 0)))
+    _show(columns, "{} {:.1%} {:.0%} {:.3f} {:.3f}", ([*one] for one in tallies))
+
+
+def _show(columns: tuple[str, ...], forms: str, rows: Iterable[Sequence[object]]) -> None:
+    cells = ([form.format(value) for form, value in zip(forms.split(), row)] for row in rows)
+    console.print(table_of("", columns, cells, no_wrap=True, box=SIMPLE_HEAD, padding=(0, 1, 0, 0)))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 import numpy as np
 import tyro
@@ -20,7 +20,6 @@ from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.skill.positions import NO_CARD, before_discards
 from crib_env.evaluate.skill.suite import discards, play
 from crib_env.evaluate.skill.suite.task import SEED, hash_of
-from crib_env.files.checked_file import SavedArrays
 from crib_env.hands import N_RANKS, hand_number
 from crib_env.kernels import streams
 from crib_env.solver.cfr import PlaySolver, check_solution
@@ -47,21 +46,11 @@ def make_discards(threads: int, on_progress: Callable[[int], None]) -> discards.
     return discards.Discards(sixes, deals, scores, best, np.array(discards.hashes_of_tables()))
 
 
-class _Choice(NamedTuple):
-    node: int
-    """Of the public tree."""
-    hand: int
-    role: int
-    laid: list[int]
+_Choice = tuple[int, int, int, list[int]]  # the node of the public tree, the hand, the role, the cards laid before
 
 
 def make_play(solver: PlaySolver, on_progress: Callable[[int], None]) -> play.Play:
-    """One choice of each of 10,000 deals between two players of an equilibrium.
-
-    Args:
-        solver: has solved the pegging game.
-        on_progress: called after each.
-    """
+    """One choice of each of 10,000 deals between two players of the pegging game's equilibrium."""
     game, policy = solver.game, solver.average
     deals, dealers = np.zeros((play.N, 8), np.int8), np.zeros(play.N, np.int8)
     cards, losses = np.full((play.N, 7), NO_CARD, np.int8), np.full((play.N, N_RANKS), np.nan, np.float32)
@@ -71,12 +60,12 @@ def make_play(solver: PlaySolver, on_progress: Callable[[int], None]) -> play.Pl
         deals[k], dealers[k] = batch.games["cards"][0, [0, 1, 2, 3, 6, 7, 8, 9]], batch.games["dealer"][0]
         choices = _choices(batch, game, policy, rng)
         chosen.append(choices[int(rng.integers(len(choices)))])
-        cards[k, : len(chosen[k].laid)] = chosen[k].laid
+        cards[k, : len(chosen[k][3])] = chosen[k][3]
         on_progress(1)
+    nodes, hands, roles, _ = zip(*chosen)
     for role in range(2):
-        mine = [k for k, choice in enumerate(chosen) if choice.role == role]
-        reached = Reached(*(np.array([chosen[k][column] for k in mine]) for column in range(2)))
-        values = game.rank_values(policy, role, reached)
+        mine = np.flatnonzero(np.array(roles) == role)
+        values = game.rank_values(policy, role, Reached(np.array(nodes)[mine], np.array(hands)[mine]))
         lost = values.max(axis=1, keepdims=True) - values
         losses[mine] = np.where(np.isinf(lost), np.nan, lost)
     return play.Play(deals, dealers, cards, losses, solver.best_responses().nash_conv)
@@ -92,9 +81,9 @@ def _choices(batch: GameBatch, game: PlayGame, policy: np.ndarray, rng: np.rando
         card = int(legal[0])
         if len(set(legal % N_RANKS)) > 1:
             ranks = [int(one) % N_RANKS for one in views.hand[0] if one >= 0]
-            before = [(who, one % N_RANKS) for who, one in laid]
-            node, hand = game.node_at(before, role, min(ranks)), int(hand_number(ranks))
-            choices.append(_Choice(node, hand, role, [one for _, one in laid]))
+            node = game.node_at([(who, one % N_RANKS) for who, one in laid], role, min(ranks))
+            hand = int(hand_number(ranks))
+            choices.append((node, hand, role, [one for _, one in laid]))
             rank = int(rng.choice(N_RANKS, p=game.chances_at(policy, node, hand)))
             card = int(legal[legal % N_RANKS == rank][0])
         laid.append((role, card))
@@ -119,15 +108,15 @@ def suite(
     check_outputs(path)
     if (solution is None) == (task == "play"):
         raise ValueError("--solution is for `play`, which needs it")
-    if solution is not None:
-        check_solution(solution, PEGGING_GAME)
-    made: SavedArrays
-    with advancing(task, discards.N if solution is None else play.N) as on_progress:
-        if solution is None:
+    made: discards.Discards | play.Play
+    if solution is None:
+        with advancing(task, discards.N) as on_progress:
             made = make_discards(threads, on_progress)
-        else:
-            solver = PlaySolver(PlayGame(threads=threads))
-            solver.load(solution, PEGGING_GAME)
+    else:
+        check_solution(solution, PEGGING_GAME)
+        solver = PlaySolver(PlayGame(threads=threads))
+        solver.load(solution, PEGGING_GAME)
+        with advancing(task, play.N) as on_progress:
             made = make_play(solver, on_progress)
     made.save(path)
     console.print(f"hash {hash_of(made)}: {path}", soft_wrap=True)

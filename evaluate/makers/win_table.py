@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,8 +35,6 @@ from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.job import Job, held
 from crib_env.evaluate.makers import run
 from crib_env.evaluate.makers.late_deals import (
-    LATE_SCORES,
-    MOST_PEGS,
     LateDeals,
     Plays,
     deals_at,
@@ -51,7 +50,8 @@ from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.skill.luck.usual_deal import PARTS as PARTS_OF_LUCK
 from crib_env.evaluate.skill.luck.usual_deal import UNSEEN, new_scratch, usual_discards, value_cards
 from crib_env.evaluate.skill.luck.variates import standard_luck_table
-from crib_env.files.checked_file import Column, load_arrays, save_arrays
+from crib_env.exact.discard_means import show_total
+from crib_env.files.checked_file import load_arrays, save_arrays
 from crib_env.kernels import kernel, mask_of, streams
 from crib_env.scoring import show_points
 from crib_env.tables.deal_chances import ENDINGS, MATCH_POINTS, ending_of
@@ -61,30 +61,19 @@ from crib_env.values import Amount, Seed, Threads
 
 NEAR, LAST = LATE, 102
 """Deals are played at a pair of scores if one of them is at least ``NEAR``; most of them where both are ``LAST``."""
-
-
-class _Kind(NamedTuple):
-    """How many deals there are of a kind for one at the last scores, and how many are kept at once.
-
-    The nearer the end, the more a single deal decides. A block of each kind takes about as long as the others.
-    """
-
-    share: float
-    block: int
-
-
 _KINDS = {
-    "start": _Kind(1, 2_000),
-    "last": _Kind(1, 500),
-    "near": _Kind(1 / 3, 200),
-    "far": _Kind(1 / 30, 50),
-    "plays": _Kind(10, 20_000),
-    "late": _Kind(2 / 3, 200),
+    "start": (1, 2_000),
+    "last": (1, 500),
+    "near": (1 / 3, 200),
+    "far": (1 / 30, 50),
+    "plays": (10, 20_000),
+    "late": (2 / 3, 200),
 }
+"""How many deals there are of a kind for one at the last scores, and how many are kept at once. The nearer the end, the
+more a single deal decides. A block of each kind takes about as long as the others."""
 PARTS = 20
 """The deals are also solved in this many parts, whose spread gives the standard errors."""
 LEAST_DEALS = 30 * PARTS
-_BLOCK, _VERSION = "block of deals", 1
 
 
 @dataclass(frozen=True)
@@ -98,11 +87,6 @@ class Plan(Job):
     deals: int
     """At each pair of scores from ``LAST`` up."""
     seed: int
-
-    def blocks(self, kind: str) -> list[slice]:
-        """The blocks of deals of a kind."""
-        n, size = round(self.deals * _KINDS[kind].share), _KINDS[kind].block
-        return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
 def win_table(
@@ -121,8 +105,7 @@ def win_table(
     if deals < LEAST_DEALS:
         raise ValueError(f"deals={deals} is not allowed: give at least {LEAST_DEALS}")
     make_agent(agent)
-    plan = Plan(agent, deals, seed)
-    made = make_win_table(plan, path.with_name(f"{path.name}.deals"), threads)
+    made = make_win_table(Plan(agent, deals, seed), path.with_name(f"{path.name}.deals"), threads)
     made.save(path)
     near = 1.96 * made.win_error[NEAR:, NEAR:]
     console.print(
@@ -133,29 +116,28 @@ def win_table(
 
 
 def make_win_table(plan: Plan, folder: Path, threads: int) -> WinTable:
-    """Makes a win table.
-
-    Args:
-        folder: keeps finished blocks of deals; deals with another plan's agent or seed are refused.
-        threads: how many blocks are played side by side; the table does not depend on it.
+    """Makes a win table; the folder keeps finished blocks of deals. Threads do not change the table.
 
     Raises:
         ValueError: the folder has deals of another plan, or a file in it is damaged.
     """
     plan.begin(folder)
     with held(folder):
-        explored = _Blocks(plan, folder, plan.agent, threads)
-        late, known = explored.late(), fit_plays(explored.plays())
+        blocks = partial(_in_blocks, plan, folder, threads)
+        late = LateDeals(*blocks("late", plan.agent, explore_late, seed=1))
+        known = fit_plays(Plays(*blocks("plays", plan.agent, explore_plays, seed=2)))
         before = replace(standard_win_table(), agent=plan.agent, deals=plan.deals, **known)
         of_discards = folder / "discards.npz"
         between = _fitted(before, late, threads)
         between.save(of_discards)
 
-        deals = _Blocks(plan, folder, with_win_table(plan.agent, of_discards), threads)
-        start, *played = (
-            Played(at, deals.played(kind, at), deals.luck(kind)) for kind, at in (("start", None), *places_of().items())
-        )
-        return _fitted(replace(between, **solve_endings(start, played)), late, threads)
+        agent = with_win_table(plan.agent, of_discards)
+        sets, luck = [], variates(streams(plan.seed, plan.deals))
+        for kind, scores in {"start": None, **places_of()}.items():
+            play = points_of if scores is None else partial(deals_at, scores=scores)
+            (made,) = blocks(kind, agent, lambda *of, play=play: (play(*of),))
+            sets.append(Played(scores, made, luck[: len(made)]))
+        return _fitted(replace(between, **solve_endings(*sets)), late, threads)
 
 
 def places_of() -> dict[str, np.ndarray]:
@@ -177,68 +159,34 @@ def _fitted(table: WinTable, late: LateDeals, threads: int) -> WinTable:
     return replace(styled, **fit_late_play(late, outlook_of(styled), threads))
 
 
-class _Blocks:
-    """Deals of an agent, played in blocks that are kept in a folder."""
+def _in_blocks(
+    plan: Plan,
+    folder: Path,
+    threads: int,
+    kind: str,
+    agent: str,
+    play: Callable[[Agent, np.ndarray], tuple[np.ndarray, ...]],
+    seed: int = 0,
+) -> list[np.ndarray]:
+    """What ``play`` finds of all deals of a kind, played in blocks or read from their files; ``seed`` is added to the
+    plan's."""
+    share, size = _KINDS[kind]
+    n = round(plan.deals * share)
+    seeds = streams(plan.seed + seed, n)
 
-    def __init__(self, plan: Plan, folder: Path, agent: str, threads: int) -> None:
-        self._plan, self._folder, self._agent, self._threads = plan, folder, agent, threads
+    def one(start: int) -> list[np.ndarray]:
+        stop = min(start + size, n)
+        path = folder / f"{kind}-{start}-{stop}.npz"
+        if not path.exists():
+            found = play(make_agent(agent), seeds[start:stop])
+            save_arrays(path, "block of deals", 1, {str(k): array for k, array in enumerate(found)})
+        on_progress(1)
+        return list(load_arrays(path, "block of deals", 1).values())
 
-    def luck(self, kind: str) -> np.ndarray:
-        """Of :meth:`played`: (n, …) of :func:`variates`."""
-        blocks = self._plan.blocks(kind)
-        seeds = streams(self._plan.seed, blocks[-1].stop)
-        with ThreadPoolExecutor(self._threads) as pool:
-            return np.concatenate(list(pool.map(lambda block: variates(seeds[block]), blocks)))
-
-    def played(self, kind: str, scores: np.ndarray | None) -> np.ndarray:
-        """Deals played at all scores, as :func:`crib_env.evaluate.makers.late_deals.deals_at` has them; for ``None``
-        those from 0–0, as :func:`crib_env.evaluate.makers.late_deals.points_of`."""
-        columns = {"points": Column("i", (MOST_PEGS if scores is None else len(scores), 2))}
-
-        def play(agent: Agent, seeds: np.ndarray) -> dict[str, np.ndarray]:
-            return {"points": points_of(agent, seeds) if scores is None else deals_at(agent, seeds, scores)}
-
-        return self._in_blocks(kind, 0, columns, play)["points"]
-
-    def late(self) -> LateDeals:
-        """See :func:`crib_env.evaluate.makers.late_deals.explore_late`; its deals are not those of :meth:`played`."""
-        at_scores = Column("i", (len(LATE_SCORES), 2))
-        columns = {"roles": Column("i"), "sixes": Column("i", (6,)), "places": Column("i")}
-        columns |= {"pegged": at_scores, "after": at_scores, "shown": at_scores}
-        return LateDeals(**self._in_blocks("late", 1, columns, lambda *of: explore_late(*of)._asdict()))
-
-    def plays(self) -> Plays:
-        """See :func:`crib_env.evaluate.makers.late_deals.explore_plays`; other deals than those of the others."""
-        columns = {"roles": Column("i"), "hands": Column("i"), "points": Column("i", (2,))}
-        return Plays(**self._in_blocks("plays", 2, columns, lambda *of: explore_plays(*of)._asdict()))
-
-    def _in_blocks(
-        self,
-        kind: str,
-        seed: int,
-        columns: dict[str, Column],
-        play: Callable[[Agent, np.ndarray], dict[str, np.ndarray]],
-    ) -> dict[str, np.ndarray]:
-        """Arrays over all deals of a kind, played in blocks or read from their files; ``columns`` have the shape of one
-        deal, and ``seed`` is added to the plan's."""
-        blocks = self._plan.blocks(kind)
-        seeds = streams(self._plan.seed + seed, blocks[-1].stop)
-
-        def one(block: slice) -> dict[str, np.ndarray]:
-            n, path = block.stop - block.start, self._folder / f"{kind}-{block.start}-{block.stop}.npz"
-            if path.exists():
-                shaped = {name: column._replace(shape=(n, *column.shape)) for name, column in columns.items()}
-                found = load_arrays(path, _BLOCK, _VERSION, shaped)
-            else:
-                found = play(make_agent(self._agent), seeds[block])
-                save_arrays(path, _BLOCK, _VERSION, found)
-            on_progress(1)
-            return found
-
-        of = advancing(f"{kind} deals of {self._agent}", len(blocks))
-        with of as on_progress, ThreadPoolExecutor(self._threads) as pool:
-            parts = list(pool.map(one, blocks))
-        return {name: np.concatenate([part[name] for part in parts]) for name in columns}
+    starts = range(0, n, size)
+    of = advancing(f"{kind} deals of {agent}", len(starts))
+    with of as on_progress, ThreadPoolExecutor(threads) as pool:
+        return [np.concatenate(arrays) for arrays in zip(*pool.map(one, starts))]
 
 
 _LEAST = 100
@@ -281,24 +229,13 @@ def _add_end(endings, dealer, pone, weight, here):
         here[ending_of(dealer, pone)] += weight
 
 
-class _Deals(NamedTuple):
-    """Deals as the kernel reads them."""
-
-    points: np.ndarray
-    weights: np.ndarray
-    after: tuple[np.ndarray, ...]
-    """Of each of the sets of deals that were played at pairs of scores."""
-    after_weights: tuple[np.ndarray, ...]
-    sets: np.ndarray
-    """(121, 121) which set has a pair of scores, -1 for none: ``points`` serve there."""
-    places: np.ndarray
-    """(121, 121) which column it has in that set."""
-
-
 @kernel
-def _solve(deals, endings):
-    """Fills ``endings`` (121, 121, 6), by dealer's and pone's score, from high scores to low."""
-    points, weights, played, played_weights, sets, places = deals
+def _solve(points, weights, played, played_weights, sets, places, endings):
+    """Fills ``endings`` (121, 121, 6), by dealer's and pone's score, from high scores to low.
+
+    ``played`` has the scores after the deals of each set that was played at pairs of scores. ``sets`` (121, 121) says
+    which set has a pair of scores, -1 for none, where ``points`` serve; ``places`` in which column.
+    """
     made = np.zeros((len(points), 2), np.int64)
     for k in range(len(points)):
         for peg in points[k]:
@@ -328,11 +265,11 @@ def _solved(start: Played, played: Sequence[Played]) -> np.ndarray:
         sets[at], places[at] = which, np.arange(len(some.scores))
     after, after_weights = tuple(some.made for some in played), tuple(weights_of(some.luck) for some in played)
     endings = np.zeros((WIN, WIN, len(ENDINGS)))
-    _solve(_Deals(start.made, weights_of(start.luck), after, after_weights, sets, places), endings)
+    _solve(start.made, weights_of(start.luck), after, after_weights, sets, places, endings)
     return endings
 
 
-def solve_endings(start: Played, played: Sequence[Played]) -> dict[str, Any]:
+def solve_endings(start: Played, *played: Played) -> dict[str, Any]:
     """``endings`` and ``errors`` of :class:`crib_env.tables.shipped.WinTable`, as they follow from deals.
 
     Args:
@@ -340,12 +277,7 @@ def solve_endings(start: Played, played: Sequence[Played]) -> dict[str, Any]:
         played: sets of deals, each played at other pairs of scores; at least one.
     """
     whole = _solved(start, played)
-    with advancing("solutions", PARTS) as on_progress:
-        parts = []
-        for number in range(PARTS):
-            parts.append(_solved(start.part(number), [some.part(number) for some in played]))
-            on_progress(1)
-    each = np.stack(parts)
+    each = np.stack([_solved(start.part(number), [some.part(number) for some in played]) for number in range(PARTS)])
     found = np.stack([each[..., :3].sum(axis=-1), each @ MATCH_POINTS], axis=-1)
     errors = found.std(axis=0, ddof=1) / np.sqrt(PARTS)
     chances = np.maximum(whole, 0.0)  # the adjustment may take a chance of nearly nothing below it
@@ -354,16 +286,6 @@ def solve_endings(start: Played, played: Sequence[Played]) -> dict[str, Any]:
 
 
 N_VARIATES = len(PARTS_OF_LUCK) + 4
-
-
-@kernel
-def _mean_show(four, unseen, is_crib):
-    """The mean points of four cards over the starters ``unseen`` (a mask)."""
-    total = 0.0
-    for card in range(52):
-        if (unseen >> card) & 1:
-            total += show_points(four, card, is_crib)
-    return total / UNSEEN
 
 
 @kernel
@@ -378,10 +300,10 @@ def _fill_variates(games, values, means, scratch, out):
         out[n, : len(worth)] = worth - means
         usual_discards(pones_six, PONE, values, pairs[PONE], weights)
         usual_discards(dealers_six, DEALER, values, pairs[DEALER], weights)
-        unseen = ((np.int64(1) << 52) - 1) ^ pones_six ^ dealers_six
-        starter, jacks = np.int64(cards[12]), np.int64(0)
+        seen = pones_six | dealers_six
+        starter, jacks = np.int64(cards[12]), np.int64(4)
         for suit in range(4):
-            jacks += (unseen >> (13 * suit + JACK)) & 1
+            jacks -= (seen >> (13 * suit + JACK)) & 1
         k = len(worth)
         out[n, k] = (starter % 13 == JACK) - jacks / UNSEEN
         shown = (
@@ -391,7 +313,7 @@ def _fill_variates(games, values, means, scratch, out):
         )
         for four, is_crib in shown:
             k += 1
-            out[n, k] = show_points(four, starter, is_crib) - _mean_show(four, unseen, is_crib)
+            out[n, k] = show_points(four, starter, is_crib) - show_total(four, seen, is_crib) / UNSEEN
 
 
 def variates(seeds: np.ndarray) -> np.ndarray:

@@ -9,9 +9,8 @@ from crib_env.agents.choosing import lowest_of_rank, six_dealt
 from crib_env.exact.deal_classes import class_of
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.hands import HAND_TABLES, N_FOURS, N_HANDS, hand_number
-from crib_env.solver.deal.holdings import fill_hands
-from crib_env.solver.deal.responses import LANES, make_lanes, respond
-from crib_env.solver.deal.sixes import number_of_six, sixes
+from crib_env.solver.deal.best_response import LANES, make_lanes, respond
+from crib_env.solver.deal.kinds import fill_hands, number_of_six, sixes
 
 NOTHING_LAID = 13
 

@@ -21,7 +21,7 @@ from crib_env.evaluate.skill.luck.variates import standard_luck_table
 
 def make_win_table_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few deals at few scores."""
-    kinds = {kind: win_table._Kind(2 if kind == "plays" else 1, 15) for kind in win_table._KINDS}
+    kinds = {kind: (2 if kind == "plays" else 1, 15) for kind in win_table._KINDS}
     for name, value in (("NEAR", 118), ("LAST", 120), ("_KINDS", kinds), ("LEAST_DEALS", PARTS)):
         monkeypatch.setattr(win_table, name, value)
 

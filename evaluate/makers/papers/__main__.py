@@ -86,8 +86,6 @@ class Claim:
 
     key: str
     """The name of its file, unique in its paper."""
-    place: str
-    """Where it is in the paper."""
     says: str
     published: Published
     measure: Callable[[Effort], Measured]
@@ -108,23 +106,18 @@ class Claim:
 
     def verdict(self, measured: Measured) -> Verdict:
         """The verdict on it, see ``INTRODUCTION``."""
-        found = _compared(self.published, measured)
+        _, least, most, sample = self.published
+        low, high = measured.interval or (measured.value, measured.value)
+        is_inside = least <= low and high <= most
         if self.is_check:
-            return "holds" if found == "confirmed" else "fails"
-        return found
-
-
-def _compared(published: Published, measured: Measured) -> Verdict:
-    if math.isinf(published.low) and math.isinf(published.high):
-        return "shown"
-    low, high = measured.interval or (measured.value, measured.value)
-    if high < published.low or low > published.high:
-        return "differs"
-    if published.sample == "none":
-        return "confirmed" if published.low <= low and high <= published.high else "undecided"
-    if high - low > published.high - published.low:
-        return "undecided"
-    return "confirmed" if published.sample == "large" else "not refuted"
+            return "holds" if is_inside else "fails"
+        if math.isinf(least) and math.isinf(most):
+            return "shown"
+        if high < least or low > most:
+            return "differs"
+        if high - low > most - least if sample != "none" else not is_inside:
+            return "undecided"
+        return "not refuted" if sample == "small" else "confirmed"
 
 
 class Paper(NamedTuple):
@@ -146,29 +139,23 @@ def read_paper(name: str) -> Paper:
     content = json.loads(Path(__file__).with_name(f"{name.replace('-', '_')}.json").read_text(encoding="utf-8"))
     trainings = {one["name"]: Training(**one) for one in content.get("trainings", ())}
     reasons = content.get("reasons", {})
+    kinds: dict[str, Callable[..., Published]] = {"share": share, "mean": mean, "between": Published}
 
-    def claim_of(fields: dict[str, Any]) -> Claim:
-        kinds: dict[str, Callable[..., Published]] = {"share": share, "mean": mean, "between": Published}
+    def claim_of(place: str, measure: list[Any], why: str = "", **fields: Any) -> Claim:
         (kind,) = fields.keys() & kinds.keys()
-        name, *arguments = fields.pop("measure")
-        measure = getattr(measures, name)
-        made = {
-            "published": kinds[kind](*fields.pop(kind)),
-            "why": reasons.get(fields.get("why"), fields.get("why", "")),
-            "trainings": tuple(trainings[training] for training in fields.get("trainings", ())),
-            "measure": lambda effort: measure(effort, *arguments),
-        }
-        return Claim(**fields | made)
+        fields["published"] = kinds[kind](*fields.pop(kind))
+        fields["trainings"] = tuple(trainings[training] for training in fields.get("trainings", ()))
+        function, *arguments = getattr(measures, measure[0]), *measure[1:]
+        return Claim(measure=lambda effort: function(effort, *arguments), why=reasons.get(why, why), **fields)
 
-    claims = [claim_of({**group, **one}) for group in content["groups"] for one in group.pop("claims")]
+    claims = [claim_of(**{**group, **one}) for group in content["groups"] for one in group.pop("claims")]
     return Paper(name, content["title"], claims)
 
 
 class Outcome(NamedTuple):
-    """What a claim's figure came to."""
+    """What a claim's figure came to, and the day, as in 2026-01-31."""
 
     day: str
-    """On which it was measured, as in 2026-01-31."""
     measured: Measured
 
 
@@ -220,12 +207,7 @@ def compute(paper: Paper, place: Path, quick: bool, seed: int, threads: int) -> 
 
 
 def train(place: Path, training: Training, seed: int) -> Path:
-    """Trains in a process of its own, which shows its progress, unless it is done; a stopped run continues.
-
-    Raises:
-        ValueError: the training failed.
-        KeyboardInterrupt: it was stopped, and has written a checkpoint.
-    """
+    """Trains in a process of its own, which shows its progress, unless it is done; a stopped run continues."""
     if is_finished(place):
         return place
     words = ["--resume", str(place)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,8 +44,7 @@ class Measured(NamedTuple):
     sample: str
 
 
-@dataclass(frozen=True)
-class Effort:
+class Effort(NamedTuple):
     """The input of a measurement: the size of its sample, in the unit of the claim, and the folders of trainings."""
 
     n: int
@@ -201,7 +199,7 @@ def against_snapshot(effort: Effort, what: str, tenths: int) -> Measured:
 
 def against_all_snapshots(effort: Effort, what: str) -> Measured:
     """The same against all their snapshots but the last, which equals them."""
-    each = replace(effort, n=effort.n // _TENTHS // 2 * 2)
+    each = effort._replace(n=effort.n // _TENTHS // 2 * 2)
     values = [_match(each, RUN, earlier, what).value for earlier in _snapshots(effort)[:_TENTHS]]
     # The spread between snapshots includes that of the games.
     return mean_of(np.array(values), f"{effort.n:,}, ten opponents")
@@ -327,12 +325,8 @@ def gain_by_mixing(effort: Effort, before: Sequence[int], after: Sequence[int]) 
 
 
 def share_of(effort: Effort, which: str, by_choice: bool) -> Measured:
-    """How often a function below is true of decisions, in deals that two players play from 0–0.
-
-    Args:
-        which: ``"leads"`` or ``"answers"``.
-        by_choice: only of players who hold both a card for which it is true and another.
-    """
+    """How often ``"leads"`` or ``"answers"`` do what a function below says, in deals from 0–0; ``by_choice`` only where
+    the player holds both a card that does and another."""
     first, second = (make_agent(f"halscrib:seed={effort.seed + k}") for k in range(2))
     seen: list[np.ndarray] = []
 
@@ -372,6 +366,6 @@ def equilibrium(a: float, b: float, c: float, d: float) -> tuple[float, float]:
 
 
 def optimal_share(effort: Effort, payoffs: Sequence[float], column: int) -> Measured:
-    """How often a row or column of a matrix is played in equilibrium: the program leads a pair or not, by rows, and
-    the opponent pairs the lead or not."""
+    """How often a row or column is played in equilibrium: the program leads a pair or not, by rows, and the opponent
+    pairs the lead or not."""
     return exact(equilibrium(*payoffs)[column])
