@@ -8,7 +8,6 @@ from rich.table import Table
 
 from crib_env.batch import SOURCES
 from crib_env.engine import ROLES
-from crib_env.evaluate.console import table_of
 from crib_env.evaluate.matches.match import LuckAdjusted, MatchResult
 from crib_env.evaluate.statistics import half_width
 
@@ -68,15 +67,3 @@ def faults_in_words(faults: Iterable[tuple[str, Mapping[str, int]]]) -> list[str
             kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
             lines.append(f"{name}: {n:,} answer{'s' * (n != 1)} could not be used ({kinds})")
     return lines
-
-
-def strength_table(name: str, results: dict[str, MatchResult]) -> Table:
-    """One agent against several others, a row each."""
-    rows = []
-    for opponent, result in results.items():
-        low, high = result.interval
-        margin = f"{result.margin:+.2f} ± {half_width(result.margin_interval):.2f}"
-        rate, interval = f"{result.win_rate:.2%}", f"{low:.2%} to {high:.2%}"
-        rows.append((opponent, f"{result.games:,}", rate, interval, margin))
-    columns = ("against", "games", "win rate", "95 % interval", "net points a game")
-    return table_of(f"{name}, mirrored games", columns, rows)

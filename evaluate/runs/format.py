@@ -129,12 +129,7 @@ def final_tags(values: dict[str, float]) -> dict[str, float]:
 
     It has other deals and more games than those of the learning curve, so it is no point of that curve.
     """
-    return {final_tag(tag): value for tag, value in values.items() if not is_end(tag)}
-
-
-def final_tag(tag: str) -> str:
-    """The tag of the finished player's result, by that of the learning curve."""
-    return f"{_FINAL}{title_of(tag)}"
+    return {f"{_FINAL}{title_of(tag)}": value for tag, value in values.items() if not is_end(tag)}
 
 
 def is_end(tag: str) -> bool:
