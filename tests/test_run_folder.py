@@ -1,6 +1,6 @@
 """Checkpoints of a run: two are kept, and the earlier one is used if the last is damaged; a full disk is one error.
 
-And the end of a run that is killed there.
+And the end of a run that is killed there, and damaged curves.
 """
 
 import re
@@ -16,7 +16,7 @@ from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.loop.strength import Measure
 from tests.full_disk import full_disk
-from tests.helpers.learner_runs import class_of
+from tests.helpers.learner_runs import class_of, run, stopped_run
 from tests.helpers.refusals import refused
 from tests.helpers.small_settings import TD as SMALL
 
@@ -102,4 +102,25 @@ def test_a_run_killed_at_its_end_comes_to_the_same_files(tmp_path, monkeypatch, 
     events = EventAccumulator(str(folder.path)).Reload()
     tags = [tag for tag in events.Tags()["scalars"] if "final" in tag]
     assert len(tags) == 4
-    assert all(len({(event.step, event.value) for event in events.Scalars(tag)}) == 1 for tag in tags)
+    assert [len(events.Scalars(tag)) for tag in tags] == [1] * 4
+
+
+def cut(content):
+    return content[: len(content) // 2]
+
+
+def flip(content):
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+@pytest.mark.parametrize(("damage", "says"), [(cut, "damaged"), (flip, "damaged"), (bytes, "")])
+def test_damaged_curves_are_named_when_the_run_goes_on(tmp_path, capsys, damage, says):
+    settings = replace(SMALL, episodes=512)
+    folder = stopped_run(td, settings, tmp_path, 384)
+    [events] = folder.path.glob("events.out.tfevents.*")
+    events.write_bytes(damage(events.read_bytes()))
+    run(td, settings, RunFolder(folder.path))
+    said = capsys.readouterr().err
+    assert (f"{folder.path} has a damaged file of events" in said) == bool(says)
+    assert bool(said) == bool(says)

@@ -236,6 +236,29 @@ class CribbagePolicy(MaskableActorCriticPolicy):
         return self.action_dist.proba_distribution(action_logits=logits)
 
 
+class Gradients:
+    """The norms of the gradients of an optimizer's steps before they are clipped, which MaskablePPO does not tell."""
+
+    def __init__(self, optimizer: torch.optim.Optimizer) -> None:
+        self.norms: list[float] = []
+        self._squares: list[torch.Tensor] = []
+        optimizer.register_step_pre_hook(self._before_step)
+        for parameter in optimizer.param_groups[0]["params"]:
+            parameter.register_post_accumulate_grad_hook(lambda one: self._squares.append(one.grad.square().sum()))
+
+    def _before_step(self, *_: Any) -> None:
+        """Runs before each step.
+
+        Raises:
+            FloatingPointError: a gradient is not finite; no weight has changed.
+        """
+        norm = torch.stack(self._squares).sum().sqrt()
+        self._squares.clear()
+        if not torch.isfinite(norm):
+            raise FloatingPointError("the loss of policy and values has a gradient that is not finite")
+        self.norms.append(norm.item())
+
+
 class PPO(MaskablePPO):
     """MaskablePPO whose rounds begin with new deals."""
 
@@ -284,7 +307,7 @@ class PPOLearner(Parts):
         self.agent = PPOAgent.new("209", settings.hidden)
         self.agent.network.body = policy.mlp_extractor.policy_net
         self.agent.network.cards = cast(nn.Linear, policy.action_net)
-        self.optimizer = SavedOptimizer(policy.optimizer)
+        self.optimizer, self.gradients = SavedOptimizer(policy.optimizer), Gradients(policy.optimizer)
         super().__init__(policy=policy, adam=self.optimizer, frozen=self.frozen.network)
         self.refresh_opponent()
 
@@ -345,19 +368,15 @@ class BetweenRounds(BaseCallback):
         self._end_round()
 
     def _end_round(self) -> None:
-        """Records and measures the round that has just ended, if there is one.
-
-        Raises:
-            FloatingPointError: a weight is not finite.
-        """
+        """Records and measures the round that has just ended, if there is one."""
         learner, position, settings = self._learner, self._rounds.position, self._learner.settings
         n = settings.episodes_at_once
         if self.model.num_timesteps < settings.decisions * (position.episodes + n):
             return
-        if not torch.isfinite(nn.utils.get_total_norm([one.detach() for one in learner.model.policy.parameters()])):
-            raise FloatingPointError("the weights of policy and values are no longer finite: they have diverged")
         if (position.rounds + 1) % settings.refresh == 0:
             learner.refresh_opponent()
         values = {tag: sign * self.logger.name_to_value[theirs] for theirs, (tag, sign) in _CURVES.items()}
-        steps = settings.epochs * settings.decisions * n // settings.batch_size
-        self._rounds.end_round(n, values | {"mean value": self._mean_value, UPDATES: steps})
+        norms = learner.gradients.norms
+        values |= {"mean value": self._mean_value, "gradient norm": float(np.mean(norms)), UPDATES: len(norms)}
+        self._rounds.end_round(n, values)
+        norms.clear()

@@ -48,6 +48,7 @@ from crib_env.train.loop.learning import (
     chosen,
     is_emulated,
     processor,
+    with_precision,
 )
 from crib_env.train.loop.measured_beside import MeasuredBeside
 from crib_env.train.loop.run_folder import RUNS, Position, RunFolder, new_run
@@ -62,6 +63,7 @@ from crib_env.train.loop.strength import (
     strength_of,
     table,
 )
+from crib_env.train.loop.tensorboard import summaries
 from crib_env.train.registry import LEARNERS, presets_of
 
 _PAUSE = 0.05  # seconds between looks for measurements that are over
@@ -136,14 +138,21 @@ class Recording:
         self.start_clocks()
         return found.scalars
 
-    def finish(self, agent: Any, progress: Progress) -> dict[str, float]:
-        """Measures the finished agent, writes summary and picture, and prints them; returns its strength by tag."""
+    def finish(
+        self, agent: Any, progress: Progress, given: Mapping[str, Any], start: Mapping[str, Any]
+    ) -> dict[str, float]:
+        """Measures the finished agent, writes summary and picture, and prints them; returns its strength by tag.
+
+        Args:
+            given: the settings of the run.
+            start: those of its preset.
+        """
         settings, folder, games = self._settings, self.folder, self._settings.final_games
         task = progress.add_task("measuring its strength", total=games * self._strength.opponents)
         found = self._strength.play(agent, games, settings.seed + 1, lambda done: progress.update(task, advance=done))
         summary = {**self.position.summary(), "strength": found.as_json, "scalars": found.scalars}
-        folder.log(final_tags(found.scalars), summary["episodes"])
-        folder.flush()
+        hparams = summaries(folder.learner, given, start)
+        folder.log_end(final_tags(found.scalars), summary["episodes"], hparams)
         curve = self._strength.draw(folder.path, f"{folder.learner}, seed {settings.seed}", summary)
         folder.finish(summary)
         console.print(table(f"{folder.learner}, {games:,} {self._strength.sample}", found.scalars))
@@ -178,9 +187,9 @@ class Run(Recording):
                 f"name={name!r} is not allowed: give one that is a folder's and no learner's of this project"
             )
         its = RunSettings(**{key: value for key, value in (settings or {}).items() if key in _MEASURED})
-        given = {key: getattr(its, key) for key in _MEASURED} | json.loads(json.dumps(dict(settings or {})))
+        self._given = {key: getattr(its, key) for key in _MEASURED} | json.loads(json.dumps(dict(settings or {})))
         at = new_run(RUNS / name, its.seed) if folder is None else new_folder(Path(folder), RUNS)
-        super().__init__(RunFolder.begin(at, name, given), its, MATCHES, Position())
+        super().__init__(RunFolder.begin(at, name, self._given), its, MATCHES, Position())
 
     def save(self, agent: Any, tensors: Mapping[str, torch.Tensor] | None = None) -> None:
         """Ends the run: saves tensors, plays ``final_games``, writes the summary and the learning curve, prints both.
@@ -192,7 +201,7 @@ class Run(Recording):
         if tensors is not None:
             save_tensors(self.folder.final, dict(tensors), {"learner": self.folder.learner})
         with progress_bar() as progress:
-            self.finish(agent, progress)
+            self.finish(agent, progress, self._given, self._given)
 
 
 class Interrupt:
@@ -394,9 +403,11 @@ def run_learner(
         return
     with held(folder.path):
         _say_how(learner, settings, folder)
+        presets = presets_of(learner)
+        start = with_precision(presets.get(getattr(settings, "preset", ""), presets["default"]))
         with bar() as progress:
             rounds, agent = train(learner, settings, folder, progress)
-            scalars = rounds.finish(agent, progress)
+            scalars = rounds.finish(agent, progress, asdict(settings), asdict(start))
         if _is_expected(learner, settings):
             _say_expected(learner.EXPECTED, settings, scalars)
 

@@ -5,23 +5,42 @@ from __future__ import annotations
 import itertools
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.plugins.scalar.summary_v2 import scalar_pb
 from torch.utils.tensorboard import SummaryWriter
 
 from crib_env.agents.networks.weights_file import SUFFIX, load_tensors, save_tensors
 from crib_env.evaluate.files import write_json
 from crib_env.evaluate.job import difference, new_folder
-from crib_env.evaluate.runs.format import CHECKPOINTS, CONFIG, EVENTS, FINAL, SUMMARY, is_finished, read_config
+from crib_env.evaluate.runs.format import (
+    CHECKPOINTS,
+    CONFIG,
+    EVENTS,
+    FINAL,
+    PROCESSOR_SECONDS,
+    STRENGTH,
+    SUMMARY,
+    by_processor_seconds,
+    description_of,
+    is_finished,
+    read_config,
+)
 from crib_env.train.loop.learning import RunSettings, processor
+from crib_env.train.loop.tensorboard import layout_of
 from crib_env.values import typed
+
+if TYPE_CHECKING:
+    from tensorboard.compat.proto.summary_pb2 import Summary
 
 RUNS = Path("runs")
 _KEPT = 2  # number of checkpoints
+_END = ".end"  # suffix of the file of events from after training
 
 
 class RunFolder:
@@ -36,6 +55,8 @@ class RunFolder:
         self._checkpoints = path / CHECKPOINTS
         self._checkpoints.mkdir(exist_ok=True)
         self._writer: SummaryWriter | None = None
+        self._tags: dict[str, None] = {}  # of the scalars written, in order
+        self._described: set[str] = set()  # tags in this event file
         self._restored = -1  # number of episodes at the checkpoint that the run continues from
 
     @classmethod
@@ -81,21 +102,65 @@ class RunFolder:
         return cls(path), settings
 
     def log(self, values: Mapping[str, float], step: int) -> None:
-        """Writes scalars to TensorBoard, over the number of episodes played.
+        """Writes scalars to TensorBoard, over the number of episodes played, or what :func:`description_of` says.
 
         Raises:
             OSError: values do not fit on the disk; perhaps those of an earlier call, as TensorBoard writes in a thread.
         """
         try:
-            if self._writer is None:
-                while list(self.path.glob(EVENTS.replace("*", f"{int(time.time())}.*"))):
-                    time.sleep(0.05)  # files are read by name: by whole seconds, and by numbers as text, 10 before 9
-                # A killed run may have written values after its checkpoint. They will be written again.
-                self._writer = SummaryWriter(str(self.path), purge_step=self._restored + 1)
+            writer = self._open()
+            if not values.keys() <= self._tags.keys():
+                self._tags |= dict.fromkeys(values)
+                writer.add_custom_scalars(layout_of(self._tags))  # TensorBoard uses the last one
             for tag, value in values.items():
-                self._writer.add_scalar(tag, value, step)
+                if tag not in self._described:  # once more, in the form in which TensorBoard reads descriptions
+                    self._add(scalar_pb(tag, float(value), description_of(tag)), step)
+                writer.add_scalar(tag, value, step)
+            self._described |= values.keys()
         except OSError as error:
             raise OSError(error.errno, error.strerror, error.filename or str(self.path)) from None
+
+    def _open(self) -> SummaryWriter:
+        if self._writer is None:
+            for end in self.path.glob(f"{EVENTS}{_END}"):
+                end.unlink()
+            events = self._events()
+            self._tags = dict.fromkeys(events.Tags()["scalars"])
+            reached = events.Scalars(PROCESSOR_SECONDS)[-1].step if PROCESSOR_SECONDS in self._tags else 0
+            if reached < self._restored:  # every round has written that tag
+                lost = f"{reached:,} to {self._restored:,}"
+                print(f"{self.path} has a damaged file of events: its curves lack episodes {lost}", file=sys.stderr)
+            while list(self.path.glob(EVENTS.replace("*", f"{int(time.time())}.*"))):
+                time.sleep(0.05)  # files are read by name: by whole seconds, and by numbers as text, 10 before 9
+            # A killed run may have written values after its checkpoint. They will be written again.
+            self._writer = SummaryWriter(str(self.path), purge_step=self._restored + 1)
+        return self._writer
+
+    def _events(self) -> EventAccumulator:
+        return EventAccumulator(str(self.path), size_guidance={"scalars": 0}).Reload()
+
+    def _add(self, summary: Summary, step: int | None = None) -> None:
+        self._open().file_writer.add_summary(summary, step)  # type: ignore[attr-defined]  # declared None
+
+    def log_end(self, finals: Mapping[str, float], episodes: int, hparams: Iterable[Summary]) -> None:
+        """Writes, into a file of their own, strength over processor seconds, that of the finished player, and HParams.
+
+        A run that is killed before its summary is written writes this file anew.
+        """
+        self._open().close()
+        events = self._events()
+        clock = {0: 0.0}
+        if PROCESSOR_SECONDS in events.Tags()["scalars"]:
+            clock |= {each.step: each.value for each in events.Scalars(PROCESSOR_SECONDS)}
+        self._writer = SummaryWriter(str(self.path), filename_suffix=_END)
+        for tag in events.Tags()["scalars"]:
+            for each in events.Scalars(tag) if tag.startswith(STRENGTH) else ():
+                if each.step in clock:
+                    self.log({by_processor_seconds(tag): each.value}, round(clock[each.step]))
+        self.log(finals, episodes)
+        for summary in hparams:
+            self._add(summary)
+        self.flush()
 
     def flush(self) -> None:
         """Writes to the disk what was logged."""
