@@ -30,6 +30,7 @@ _AGENTS = {
     "uct-determinized": "crib_env.agents.tree_search:DeterminizedUCTAgent",
     "best": "crib_env.agents.best:load",
     "erring": "crib_env.agents.best:ErringAgent",
+    "human": "crib_env.agents.human:HumanAgent",
     "llm": "crib_env.agents.llm:LLMAgent",
     "clone": "crib_env.agents.networks.policy:CloneAgent.load",
     "ddqn": "crib_env.agents.networks.ddqn:DDQNAgent.load",

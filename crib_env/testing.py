@@ -63,9 +63,11 @@ def check_agent(agent: Any, games: int = 20, seed: int = 0, episodes: Iterable[s
 
     Raises:
         AssertionError: a check has failed; the message says which, for which agent, and at which decision.
-        ValueError: its powers and methods do not agree.
+        ValueError: the agent plays once, or its powers and methods do not agree.
     """
     agent = as_agent(agent)
+    if agent.powers.plays_once:
+        raise ValueError(f"agent {agent.name!r} plays once: it cannot be asked the same again")
     for episode in episodes:
         course = _play(_copy(agent), GameBatch(streams(seed, games), episode=episode))
         _check(agent, course, "uses hidden cards", _with_hidden_dealt_again)

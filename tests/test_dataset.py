@@ -140,6 +140,7 @@ def test_files_outside_the_folder_are_not_read(tmp_path):
         ({"games": 0}, "games=0 is not allowed"),
         ({"seed": -1}, "seed=-1 is not allowed"),
         ({"agents": ("greedy", "nobody")}, "there is no agent 'nobody'"),
+        ({"agents": ("human", "greedy")}, "cannot play many games"),
     ],
 )
 def test_bad_input(tmp_path, settings, message):

@@ -115,13 +115,3 @@ def test_a_line_that_is_not_a_game_is_refused(line):
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with refused("none.jsonl"):
         read_records(tmp_path / "none.jsonl")
-
-
-def test_a_record_keeps_scores_to_start_from():
-    line = {"game": 0, "seed": 0, "players": ["a", "b"], "first_dealer": 0, "deals": [], "cards": [], "scores": [0, 0]}
-    plain = GameRecord.of_line(json.dumps(line))
-    assert plain.start_scores == (0, 0)
-    assert "start_scores" not in json.loads(plain.to_line())
-    other = GameRecord.of_line(json.dumps({**line, "start_scores": [90, 80]}))
-    assert json.loads(other.to_line())["start_scores"] == [90, 80]
-    assert other.begin().scores == (90, 80)

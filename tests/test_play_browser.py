@@ -114,6 +114,14 @@ def test_a_player_that_takes_long_is_said_to_think(tab, monkeypatch):
     assert "thinking" not in tab.page.inner_text("#said")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("agent", "games"), [("greedy", 7), ("expert", 7), ("halscrib", 6)])
+def test_twenty_whole_games_against_three_agents(agent, games, tab, server):
+    for seed in range(games):
+        check_whole_game(tab, server, agent, seed=seed)
+        tab.page.click("#do")
+
+
 def test_a_reload_and_a_killed_server_lose_nothing(browser, tmp_path):
     """A server of its own, ended as kill -9 does."""
     variables = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -17,10 +17,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.page.games import Games
+from crib_env.evaluate.play.page.server import served
 from crib_env.evaluate.play.page.warming import warmed_up
 from crib_env.evaluate.play.saved_game import GameSoFar
 from crib_env.kernels import KERNELS
-from tests.helpers.page import served
 
 def looked_for():
     return {f"{kernel.__name__} {types}" for kernel in KERNELS for types in kernel.overloads}

@@ -173,6 +173,7 @@ def test_only_the_page_itself_is_answered(page):
         ("count", {"counted": 0, "points": 4}, "moved on"),
         ("count", {"counted": 0, "points": 30}, "points=30"),
         ("new", {"agent": "nobody"}, "there is no agent 'nobody'"),
+        ("new", {"agent": "human"}, "you are the human"),
         ("new", {"agent": "tests.helpers.page:Page"}, "name it on the command line"),
         ("new", {"scores": [121, 0]}, "scores"),
         ("new", {"scores": [0]}, "a list of 2"),

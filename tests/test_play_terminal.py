@@ -13,6 +13,7 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from crib_env import format_card
@@ -164,6 +165,18 @@ def test_hints_undo_counting_and_another_try(folder, monkeypatch, capsys):
     assert not (folder / "games.jsonl").exists()
 
 
+@pytest.mark.parametrize(("coach", "notes_early"), [("deal", False), ("off", False), ("on", True)])
+def test_the_coach_speaks_when_it_is_asked_to(coach, notes_early, folder, monkeypatch, capsys):
+    stop_after(monkeypatch, 3)
+    with pytest.raises(KeyboardInterrupt):
+        play("greedy", terminal=True, seed=3, coach=coach)
+    assert ("coach: You discard" in capsys.readouterr().out) == notes_early
+    stop_after(monkeypatch, 9)
+    with pytest.raises(KeyboardInterrupt):
+        play("greedy", terminal=True, seed=3, coach=coach)
+    assert ("coach: You discard" in capsys.readouterr().out) == (coach != "off")
+
+
 def test_the_dealer_and_the_scores_are_chosen(folder, monkeypatch, capsys):
     for dealer, said in (("me", "deal 1: you deal\n"), ("agent", "deal 1: random deals\n")):
         stop_after(monkeypatch, 1)
@@ -203,6 +216,17 @@ def test_resume_with_another_agent_is_refused(tmp_path):
     with refused("random", "greedy"):
         SavedGame.resume(path, "greedy")
     assert SavedGame.resume(path, "random").turn == 1
+
+
+def test_an_illegal_card_changes_nothing(tmp_path):
+    game = SavedGame.begin_in(GameSoFar("random", 1, 1, (0, 0), ()), tmp_path)
+    before, kept = game.games.copy(), game.file.read_bytes()
+    foreign = next(card for card in range(52) if card not in cards_of(game.games["hand"][0, PERSON]))
+    for card in (foreign, -1, 52):
+        with pytest.raises(ValueError, match=r"is not legal|no card|not a card"):
+            game.play(card)
+    np.testing.assert_array_equal(game.games, before)
+    assert game.file.read_bytes() == kept
 
 
 def test_without_the_extra_the_error_names_it(folder, monkeypatch):

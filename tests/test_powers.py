@@ -7,6 +7,7 @@ import pytest
 
 import crib_env
 from crib_env.agents import make_agent
+from crib_env.evaluate.matches.mirrored import check_players
 from crib_env.players.agent_from_text import as_agent
 from tests.helpers.refusals import refused
 
@@ -124,3 +125,8 @@ def test_a_player_of_single_decisions_declares_powers_too():
     player.powers = crib_env.Powers(mixes="known")
     with refused("OneAtATime"):
         as_agent(player)
+
+
+def test_who_plays_once_is_kept_out_of_many_games():
+    with refused("human", "cannot play many games"):
+        check_players(["human"])

@@ -309,6 +309,7 @@ def test_an_illegal_card_is_named_with_its_position():
         ((), 1.0, "give one or more different agents"),
         (("greedy", "greedy"), 1.0, "give one or more different agents"),
         (("nobody",), 1.0, "there is no agent 'nobody'"),
+        (("human",), 1.0, "cannot play many games"),
         (("greedy",), 0.0, "share=0.0 is not allowed"),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import crib_env
+from crib_env.agents import make_agent
 from crib_env.agents.best import BestAgent
 from crib_env.agents.halscrib import HalscribAgent
 from crib_env.agents.networks.ddqn import DDQNAgent
@@ -225,3 +226,8 @@ def test_an_agent_that_looks_at_hidden_cards_is_caught(monkeypatch):
     monkeypatch.setattr(crib_env.testing, "views_of", leaking)
     with refused("agent 'planted'", error=AssertionError):
         check_agent(Peeks(), episodes=("deal",))
+
+
+def test_a_person_cannot_be_checked():
+    with refused("agent 'human'"):
+        check_agent(make_agent("human"))

@@ -38,6 +38,8 @@ class Powers:
     """It is told the results of deals and games, by ``observe_deal(deal)`` and ``observe_end(game)``."""
     copyable: bool = True
     """Copies of it may play for it, one in each thread or process."""
+    plays_once: bool = False
+    """It plays single games and no mirrored ones, as a person does."""
     counts_faults: bool = False
     """It plays for a program or a model, and counts in ``faults`` the answers of these that could not be used."""
 

@@ -141,8 +141,13 @@ def play_shard(a: Agent, b: Agent, shard: Shard, on_progress: Callable[[int], No
         on_progress: called from time to time with the number of further games done.
 
     Raises:
-        ValueError: an agent chose an illegal card.
+        ValueError: an agent chose an illegal card, or plays single games only.
     """
+    for agent in (a, b):
+        if as_agent(agent).powers.plays_once:
+            raise ValueError(
+                f"agent {agent.name!r} plays no mirrored games, in which it would hold cards that it has played against"
+            )
     dealer = None if shard.position is None else 0
     batch = GameBatch(np.repeat(shard.deals, 2), first_id=2 * shard.first, first_dealer=dealer, scores=shard.position)
     recorder = Recorder(batch) if shard.keep_records else None
@@ -189,13 +194,14 @@ def _faults(agent: Agent) -> Counter[str]:
 
 
 def check_players(names: Iterable[str]) -> None:
-    """Checks that there are agents of these names.
+    """Checks that named agents can play many games.
 
     Raises:
-        ValueError: an agent cannot be made.
+        ValueError: an agent cannot be made, or plays single games only, as a person does.
     """
     for name in names:
-        make_agent(name)
+        if make_agent(name).powers.plays_once:
+            raise ValueError(f"agent {name!r} cannot play many games: give another")
 
 
 def copy_of(agent: Agent) -> Agent:

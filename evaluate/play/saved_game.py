@@ -88,6 +88,8 @@ class GameSoFar:
     """The number of the deal after these cards."""
 
     def __post_init__(self) -> None:
+        if self.agent.partition(":")[0] == "human":
+            raise ValueError("agent 'human' is not allowed: you are the human here")
         if not self.opponent.isprintable():
             raise ValueError(f"opponent={self.opponent!r} is not allowed: give a name without invisible characters")
         are_names = all(1 <= len(name) <= _LONGEST and name.isprintable() for name in self.people)
@@ -592,7 +594,7 @@ def _plays_on(opponent: str) -> str:
     """Who plays against a person who tries a moment again: the opponent, if its name says all of it, or the best."""
     if level := level_of(opponent):
         return level.agent
-    if opponent in NAMES and not is_outside_agent(opponent):
+    if opponent in NAMES and opponent != "human" and not is_outside_agent(opponent):
         with suppress(ValueError):  # it needs a file
             make_agent(opponent)
             return opponent

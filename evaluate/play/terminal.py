@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
-from crib_env import PlayerViews, parse_card
-from crib_env.cards import format_card, format_cards
+from crib_env.agents.human import ask, wrap
+from crib_env.cards import format_cards
 from crib_env.engine import WIN
 from crib_env.evaluate.console import console
 from crib_env.evaluate.matches.muggins import HIGHEST
@@ -18,8 +15,7 @@ from crib_env.evaluate.play.saved_game import AGENT, PERSON, SavedGame, Show
 from crib_env.evaluate.play.sitting import Sitting
 from crib_env.evaluate.play.words import tell_count, tell_deal, tell_hand
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
-from crib_env.picture.seen import by_rank, table_lines
-from crib_env.text import check_choice
+from crib_env.picture.seen import table_lines
 
 _RED = r"\b[A2-9TJQK][DH]\b"
 
@@ -140,66 +136,3 @@ def say(lines: Sequence[str]) -> None:
         text = console.render_str(line, highlight=False)
         text.highlight_regex(_RED, "red")
         console.print(text, soft_wrap=True)
-
-
-def wrap(line: str) -> list[str]:
-    """A line wrapped to 80 columns; the later lines are indented."""
-    return textwrap.wrap(line, 80, subsequent_indent="    ", break_on_hyphens=False)
-
-
-def ask(view: PlayerViews, commands: Mapping[str, Callable[[], None]] | None = None) -> tuple[int, ...]:
-    """Asks for a legal card until one is named; for the discard, both may be named at once.
-
-    Args:
-        view: one decision.
-        commands: words that are answered in another way, and how; then it asks again.
-
-    Raises:
-        KeyboardInterrupt: there is no more input, or nowhere to ask for it.
-    """
-    hand, legal = by_rank(view.hand[0]), np.flatnonzero(view.action_mask[0]).tolist()
-    left = len(hand) - 4 if view.kept[0, 0] < 0 else 0  # cards still to be discarded
-    prompt = f"discard {left}: " if left else "lay: "
-    while True:
-        try:
-            said = input(prompt)
-        except (EOFError, RuntimeError):  # RuntimeError where a shell has closed the input or the output
-            raise KeyboardInterrupt from None
-        if commands and (command := commands.get(said.strip().lower())):
-            command()
-            continue
-        try:
-            return read_choice(said, hand, legal, max(left, 1))
-        except ValueError as error:
-            print(error)
-
-
-def read_choice(said: str, hand: Sequence[int], legal: Sequence[int], most: int) -> tuple[int, ...]:
-    """The cards that a line names, by text such as ``5h`` or by their numbers in the hand, from 1.
-
-    With one legal card an empty line names it.
-
-    Args:
-        hand: cards in the order of their numbers.
-        legal: those that may be chosen.
-        most: how many may be named.
-
-    Raises:
-        ValueError: it names no such cards; the message says what may be given.
-    """
-    named = said.replace(",", " ").split()
-    if not named and len(legal) == 1:
-        return (legal[0],)
-    allowed = format_cards(card for card in hand if card in legal)
-    if not 1 <= len(named) <= most:
-        raise ValueError(f"name {'one card' if most == 1 else f'one or {most} cards'} of {allowed}, or their numbers")
-    cards = []
-    for word in named:
-        if word.isdecimal() and not 1 <= int(word) <= len(hand):
-            raise ValueError(f"there is no card {word}: name one of {allowed}, or a number from 1 to {len(hand)}")
-        card = hand[int(word) - 1] if word.isdecimal() else parse_card(word)
-        check_choice(card, hand, legal)
-        if card in cards:
-            raise ValueError(f"{format_card(card)} is named twice")
-        cards.append(card)
-    return tuple(cards)

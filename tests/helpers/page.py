@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import http.client
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from crib_env.evaluate.play.page.games import READY, Games
-from crib_env.evaluate.play.page.server import listening_server
+from crib_env.evaluate.play.page.server import served
 from crib_env.evaluate.play.saved_game import GameSoFar
 
 
@@ -81,20 +80,6 @@ class Page(NamedTuple):
     def kept(self, state):
         """The game of a state as the server holds it."""
         return self.games._open[state["game"]].result().game
-
-
-@contextmanager
-def served(games: Games) -> Iterator[str]:
-    """Serves the page from a thread while the block runs; yields its address."""
-    with listening_server(games) as (server, listening, address):
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-        thread.start()
-        try:
-            yield address
-        finally:
-            server.should_exit = True
-            thread.join()
-            games.close()
 
 
 @contextmanager

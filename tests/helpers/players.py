@@ -41,7 +41,7 @@ SETTINGS = {
     "strategy-weights": "strategy-weights:random",
 }
 MORE = ["ismcts:iterations=30,draw=uniform,show=drawn", "best:scores=no"]
-ASKS = {"llm"}  # a server
+ASKS = {"human", "llm"}  # somebody else
 PLAYERS = sorted({*NAMES, *MORE} - ASKS)
 
 

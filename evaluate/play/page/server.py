@@ -129,7 +129,7 @@ class _Guard:
 
 
 @contextmanager
-def listening_server(games: Games) -> Iterator[tuple[uvicorn.Server, socket.socket, str]]:
+def _listening(games: Games) -> Iterator[tuple[uvicorn.Server, socket.socket, str]]:
     """A server on a free port of 127.0.0.1, its socket, and the address of its page."""
     # asyncio sends small packets at once only if the protocol is named.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
@@ -146,6 +146,20 @@ def listening_server(games: Games) -> Iterator[tuple[uvicorn.Server, socket.sock
             timeout_graceful_shutdown=2,
         )
         yield uvicorn.Server(config), listening, f"{origin}/{token}/"
+
+
+@contextmanager
+def served(games: Games) -> Iterator[str]:
+    """Serves the page from a thread while the block runs; yields its address."""
+    with _listening(games) as (server, listening, address):
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        try:
+            yield address
+        finally:
+            server.should_exit = True
+            thread.join()
+            games.close()
 
 
 def serve(games: Games, on_start: Callable[[str], object]) -> None:
@@ -168,7 +182,7 @@ def serve(games: Games, on_start: Callable[[str], object]) -> None:
             faults.append(error)
             server.should_exit = True
 
-    with listening_server(games) as (server, listening, address):
+    with _listening(games) as (server, listening, address):
         threading.Thread(target=warm_up, daemon=True).start()
         on_start(address)
         server.run(sockets=[listening])

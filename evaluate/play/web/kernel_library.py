@@ -3,8 +3,7 @@
 The library is what Pyodide loads as it loads C extensions: code for 32-bit addresses that shares the memory of Python.
 The code is what Numba made of the source of the kernels. Numbers in it keep their 64 bits, records keep their layout,
 and only pointers are shorter. So Numba must not have tidied the code up for this processor, with its longer pointers
-(:func:`leave_code_plain`). That needs what Numba keeps to itself, ``numba.core``: tried with Numba 0.68.1 alone, which
-``make web`` installs.
+(:func:`leave_code_plain`).
 
 Each function takes one block of memory: eight bytes for every number and address of its arguments, then as many for its
 result. ``browser/numba.py`` fills it.

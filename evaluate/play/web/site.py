@@ -72,14 +72,11 @@ def build_site(folder: Path, pyodide: Path, linker: Sequence[str], on_progress: 
     )
     page |= {path.name: path.read_bytes() for path in (_HERE / "browser").glob("*.js")}
     page |= {f"pyodide/{name}": (pyodide / name).read_bytes() for name in ("pyodide.mjs", "pyodide.asm.mjs")}
-    lock = json.loads((pyodide / "pyodide-lock.json").read_bytes())
-    page["pyodide/pyodide-lock.json"] = json.dumps(lock | {"packages": {}}).encode()
+    page["pyodide/pyodide-lock.json"] = _without_packages(pyodide / "pyodide-lock.json")
     page["pyodide/python_stdlib.zip"] = _NO_FILES
     page["python.js"] = page["python.js"].replace(b"/* tables */[]", json.dumps([*tables]).encode())
     python = {"python": (pyodide / "pyodide.asm.wasm").read_bytes(), "memory": memory, "kernels.so": library}
-    for name, content in (python | tables).items():  # as files.js unpacks them; file servers leave such names alone
-        is_packed = name.endswith(".xz")
-        page[f"files/{name}{'' if is_packed else '.bin'}"] = content if is_packed else gzip.compress(content, mtime=0)
+    page |= {f"files/{name}": content for name, content in _compressed(python | tables).items()}
     page["licences.txt"] = _LICENCES.format(**json.loads((pyodide / "package.json").read_text())).encode()
     names = sorted(page)
     build = hashlib.sha256(b"".join(page[name] for name in names)).hexdigest()[:12]
@@ -90,6 +87,20 @@ def build_site(folder: Path, pyodide: Path, linker: Sequence[str], on_progress: 
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         with whole_file(folder / name) as temporary, open(temporary, "wb") as file:
             file.write(content)
+
+
+def _compressed(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """As ``files.js`` unpacks them: not every file server compresses what it sends. Servers leave such names alone."""
+    return {
+        name if name.endswith(".xz") else f"{name}.bin": content
+        if name.endswith(".xz")
+        else gzip.compress(content, mtime=0)
+        for name, content in files.items()
+    }
+
+
+def _without_packages(file: Path) -> bytes:
+    return json.dumps(json.loads(file.read_bytes()) | {"packages": {}}).encode()
 
 
 def _kernels(linker: Sequence[str], on_progress: Callable[[str], object]) -> tuple[bytes, Mapping[str, object]]:

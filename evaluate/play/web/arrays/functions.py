@@ -365,10 +365,6 @@ def indices(shape: Sequence[int]) -> ndarray:
     return asarray([k for axis in zip(*places) for k in axis], int).reshape(len(shape), *shape)
 
 
-def linspace(first: float, last: float, n: int) -> ndarray:
-    return asarray([first + (last - first) * k / (n - 1) for k in range(n)], float)
-
-
 # --- Joining and choosing -------------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,8 @@
-"""What a person at the terminal is shown, and what may be typed."""
+"""A person as an agent: what is shown, what may be typed, and where it can sit."""
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 
@@ -10,13 +11,29 @@ import pytest
 
 import crib_env
 from crib_env import parse_card, parse_cards
-from crib_env.evaluate.play.terminal import ask, read_choice
+from crib_env.agents import make_agent
+from crib_env.agents.human import HumanAgent, ask, read_choice
+from crib_env.evaluate.matches.game_records import GameRecord
+from crib_env.evaluate.matches.match import play_match
 from crib_env.picture.seen import table_lines
 from tests.helpers.aec_play import act_randomly, is_over
 from tests.helpers.refusals import refused
 
 HAND = parse_cards("5H TD JC KS")
 LEGAL = parse_cards("5H TD")
+
+
+@pytest.fixture
+def typed(monkeypatch):
+    """The first card that may be chosen, again and again; the prompts in a list."""
+    prompts = []
+
+    def read(prompt):
+        prompts.append(prompt)
+        return "1"
+
+    monkeypatch.setattr("builtins.input", read)
+    return prompts
 
 
 @pytest.mark.parametrize(
@@ -68,8 +85,59 @@ def test_the_table_fits_80_columns_and_shows_what_the_player_sees_alone():
     assert 50 < longest <= 80
 
 
+def test_a_person_plays_in_a_pettingzoo_loop(typed, capsys):
+    players = {"player_0": HumanAgent(), "player_1": make_agent("greedy")}
+    env = crib_env.env(episode="deal")
+    env.reset(seed=4)
+    for name in env.agent_iter():
+        _, _, terminated, _, _ = env.last()
+        env.step(None if terminated else int(players[name].act(env.views(name))[0]))
+    assert len(typed) == 6
+    assert typed[0] == "discard 2: "
+    assert capsys.readouterr().out.count("your hand") == 6
+
+
+def test_both_discards_may_be_named_at_once(monkeypatch):
+    said = iter(["1 2"])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(said))
+    env = crib_env.raw_env()
+    env.reset(seed=5)
+    player, person = env.agent_selection, HumanAgent()
+    hand = env.views(player).hand[0].tolist()
+    chosen = []
+    for _ in range(2):
+        chosen.append(int(person.act(env.views(player))[0]))
+        env.step(chosen[-1])
+    assert chosen == sorted(hand, key=lambda card: (card % 13, card))[:2]
+
+
+def test_a_person_plays_no_mirrored_games(typed):
+    with refused("agent 'human'", "no mirrored games"):
+        play_match(HumanAgent(), make_agent("random"), 2)
+    assert typed == []
+
+
+def test_no_more_input_stops(monkeypatch):
+    def end(prompt):
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", end)
+    with pytest.raises(KeyboardInterrupt):
+        HumanAgent().act(crib_env.GameBatch(crib_env.streams(1, 1)).views(np.zeros(1, np.int64)))
+
+
 @pytest.mark.parametrize("stream", ["stdin", "stdout"])
 def test_it_stops_where_a_shell_has_closed_input_or_output(stream, monkeypatch):
     monkeypatch.setattr(sys, stream, None)  # as Python has it after <&- or >&-
     with pytest.raises(KeyboardInterrupt):
         ask(crib_env.GameBatch(crib_env.streams(1, 1)).views(np.zeros(1, np.int64)))
+
+
+def test_a_record_keeps_scores_to_start_from():
+    line = {"game": 0, "seed": 0, "players": ["a", "b"], "first_dealer": 0, "deals": [], "cards": [], "scores": [0, 0]}
+    plain = GameRecord.of_line(json.dumps(line))
+    assert plain.start_scores == (0, 0)
+    assert "start_scores" not in json.loads(plain.to_line())
+    other = GameRecord.of_line(json.dumps({**line, "start_scores": [90, 80]}))
+    assert json.loads(other.to_line())["start_scores"] == [90, 80]
+    assert other.begin().scores == (90, 80)
