@@ -46,9 +46,9 @@ def test_a_signal_waits_for_a_complete_state(number):
 
     def work():
         with put_off_interrupts() as interrupt:
-            assert not interrupt.asked
+            assert not interrupt.signalled
             send(number)
-            done.append(interrupt.asked)
+            done.append(interrupt.signalled)
 
     with pytest.raises(SystemExit) as ended, reported_errors():
         work()
