@@ -33,8 +33,8 @@ def run(data, path, **settings):
     settings = CloneSettings(data=str(data), **{**QUICK, **settings})
     folder = RunFolder.create("clone", settings, folder=path) if not path.exists() else RunFolder.open(path, "clone")[0]
     with ProgressLines() as progress:
-        rounds, agent, about = train(Cloning, settings, folder, progress)
-        return agent, rounds.position.summary() | about, folder
+        rounds, agent = train(Cloning, settings, folder, progress)
+        return agent, rounds.position.summary(), folder
 
 
 def cards_chosen(rows):

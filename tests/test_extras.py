@@ -137,7 +137,7 @@ WITHOUT = {
     "match best greedy": "agent 'best' is a network and needs torch: install crib_env with its extra 'agents'",
     "play best": "the page needs uvicorn: install crib_env with its extra 'play', or play with --terminal",
     "train td": "this needs tensorboard: install crib_env with its extra 'train'",
-    "league greedy random": "this needs matplotlib: install crib_env with its extra 'train'",
+    "league greedy random": "this needs choix: install crib_env with its extra 'train'",
     "play mcp": "this needs mcp: install crib_env with its extra 'mcp'",
     "dataset d --agents greedy random": "a dataset needs pyarrow: install crib_env with its extra 'datasets'",
 }
