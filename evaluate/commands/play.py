@@ -125,7 +125,7 @@ def _in_browser(offered: GameSoFar, resumed: Path | None, record: Path, opens: b
         folder, game = resumed.parent, resumed.stem
         if folder.name == FINISHED:
             folder = folder.parent
-    serve(Games(folder, record, offered, game, seed), start)
+    serve(Games(folder, record, offered, resumed=game, seed=seed), start)
 
 
 def _has_screen() -> bool:

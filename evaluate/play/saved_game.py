@@ -20,16 +20,9 @@ from crib_env.cards import format_cards
 from crib_env.engine import DISCARD, EVENTS, OVER, SHOWN, WIN
 from crib_env.evaluate.files import write_json
 from crib_env.evaluate.job import held, lock_of
+from crib_env.evaluate.matches import muggins
 from crib_env.evaluate.matches.game_records import GameRecord, Recorder, add_records
-from crib_env.evaluate.matches.muggins import (
-    HANDS,
-    Hand,
-    Missed,
-    check_missed,
-    hands_counted,
-    hands_shown,
-    write_missed,
-)
+from crib_env.evaluate.matches.muggins import HANDS, Hand, Missed, check_missed, hands_counted, hands_shown
 from crib_env.evaluate.play.levels import level_of
 from crib_env.files.json_text import read_json
 from crib_env.kernels import mask_of
@@ -347,7 +340,7 @@ class SavedGame:
         if count.missed and has_muggins:
             missed += (Missed(int(self.games["n_deals"][0]), hand.name, count.missed, count.claimed),)
         before = self.played[-1].before.copy()
-        write_missed(before, missed)
+        muggins.write_missed(before, missed)
         self._take(replace(self._so_far, missed=missed), self.played[-1]._replace(before=before), self.show.counted + 1)
         return count
 
@@ -371,7 +364,7 @@ class SavedGame:
         """A legal card of the player who is to act, not played yet."""
         self.check(card)
         before = self.games.copy()
-        write_missed(before, self._so_far.missed)
+        muggins.write_missed(before, self._so_far.missed)
         if _is_last(before):
             check_missed(before, HANDS, self._so_far.missed)
         return Played(before, int(before["turn"][0]), int(card))

@@ -99,6 +99,7 @@ class Games:
         folder: Path,
         record: Path,
         offered: GameSoFar,
+        *,
         resumed: str | None = None,
         seed: int | None = None,
         opponents: Sequence[str] = OFFERED,
