@@ -12,16 +12,13 @@ from crib_env.batch import GameBatch
 from crib_env.cards import JACK
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.commands.exploitability import exploitability as command
-from crib_env.evaluate.skill.exploitability.asking import Suits
-from crib_env.evaluate.skill.exploitability.discards import ask_for_discards, discard_policy, held_hands
-from crib_env.evaluate.skill.exploitability.real_deals import Responder, Roots, start_plays
 from crib_env.evaluate.skill.exploitability.whole_deals import deal_policy, discard_chances
 from crib_env.evaluate.statistics import mean_interval
-from crib_env.exact.deal_classes import N_DEALS, class_of, class_sizes, representatives
+from crib_env.exact.deal_classes import N_DEALS, cards_of, class_of, class_sizes, representatives
 from crib_env.exact.discard_means import THREE_CARDS
 from crib_env.exact.discard_statistics import PLACES, discard_statistics
 from crib_env.hands import FOURS, HANDS, ORDERINGS, hand_number
-from crib_env.kernels import mask_of, streams
+from crib_env.kernels import streams
 from crib_env.solver.cfr import DISCOUNTS, PlaySolver, discounted
 from crib_env.solver.deal.best_response import best_responses, fill_chances, make_lanes, respond, to_chances
 from crib_env.solver.deal.kinds import (
@@ -376,13 +373,18 @@ def test_the_discards_of_an_agent_by_place(role, monkeypatch):
     monkeypatch.setattr(f"{here}.N_CLASSES", 200)
     chances = discard_chances(make_agent("random"), role)[:200]
     assert chances == pytest.approx(np.full((200, 15), 1 / 15), abs=1e-6)
+    chosen = discard_chances(make_agent("greedy"), role)[:200]
+    assert (np.sort(chosen) == [0] * 14 + [1]).all()
+    found, sign = discard_statistics(cards_of(np.arange(200))), (0, 1)[role == DEALER]
+    values = found["hand_mean"] + sign * found["crib_mean"]
+    assert values[np.arange(200), chosen.argmax(axis=1)] == pytest.approx(values.max(axis=1))
 
 
 def test_agents_whose_play_depends_on_discards_are_refused():
     with refused("minimax"):
         command(("minimax",), whole=True)
-    with refused("--whole", "--real"):
-        command(("greedy",), whole=True, real=True)
+    with refused("cards=3", "--whole"):
+        command(("greedy",), whole=True, cards=3)
 
 
 @pytest.fixture(scope="module")
@@ -399,45 +401,6 @@ class HighestRanks:
     def act(self, views):
         highest = np.where(views.action_mask, 100 + 4 * (np.arange(52) % 13) - np.arange(52) // 13, 0).argmax(axis=1)
         return np.where(views.is_discard, make_agent("greedy").act(views), highest)
-
-
-@pytest.mark.slow  # a minute: the public tree, and eighty best responses in the engine
-@pytest.mark.parametrize("role", [PONE, DEALER])
-def test_responders_earn_what_best_responses_in_the_engine_do(whole_game, kinds, role):
-    """Those go through every deal of six cards of the agent, with all suits, and play each hand that it keeps; what is
-    left out here is that its suits are fewer where the responder holds some."""
-    agent = HighestRanks()
-    four = ask_for_discards(agent, 1 - role)
-    discards = discard_policy(four, by_discards=False)
-    policy = deal_policy(agent, whole_game)
-    chances, play = policy.discards[1 - role], policy.play(0, 1 - role)
-    to_chances(whole_game, play[0], 1 - role, 1)
-    lanes, ways = make_lanes(), np.zeros(len(kinds.counts))
-    differences, rng = [], np.random.default_rng(role)
-    for _ in range(40):
-        cards = rng.choice(52, 7, replace=False)
-        six, starter = np.sort(cards[:6]), int(cards[6])
-        known = int(mask_of(six)) | 1 << starter
-        held = held_hands(discards, known, 1, 0)
-        nonzero = held.weights.nonzero()[0]
-        masks = np.empty((len(nonzero), 2, 2), np.int64)
-        masks[:, role] = int(mask_of(six[:4])), int(mask_of(six[4:]))
-        masks[:, 1 - role, 0], masks[:, 1 - role, 1] = held.four[0, nonzero], held.two[0, nonzero]
-        responder = Responder(agent, Suits.UNSEEN)
-        roots = Roots(start_plays(masks, starter), role, np.zeros(len(nonzero), np.int64))
-        weights = held.weights[nonzero] / held.weights.sum()
-        exact = float(weights @ responder.respond(roots, weights[None])[0][0])
-        hands = np.zeros((1, len(FOURS)))
-        kind, hand = number_of_six(six[None] % 13)[0], int(hand_number(six[:4] % 13))
-        groups = np.zeros(len(chances), np.int8)
-        fill_hands(chances, chances.nonzero()[0], groups, kind, starter % 13, kinds, ways, hands)
-        lanes.reach[:] = 0
-        lanes.reach[4, 0, :, 0] = hands[0] / hands.sum()
-        respond(whole_game.arrays, play, role, hand, lanes)
-        differences.append(float(lanes.values[0, 0]) - exact)
-    print(f"mean {np.mean(differences):.4f}, largest {np.abs(differences).max():.4f}")
-    assert np.abs(differences).max() < 0.1
-    assert abs(np.mean(differences)) < 0.02
 
 
 @pytest.mark.slow  # a quarter of an hour: best responses in both roles, and four million deals
