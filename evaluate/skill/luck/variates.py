@@ -213,7 +213,7 @@ def luck_of_starter(hands, starter, dealer, pone, measure, scratch, out):
 
 
 @kernel
-def _note(games, rows, measure, scratch, luck):
+def _note(games, rows, known, measure, scratch, luck):
     """Adds the luck of the deals in which the starter has just been cut, to seat 0."""
     found = np.empty(luck.shape[2])
     for i in rows:
@@ -228,9 +228,10 @@ def _note(games, rows, measure, scratch, luck):
         pones, dealers = mask_of(g["cards"][6 * pone : 6 * pone + 6]), mask_of(g["cards"][6 * dealer : 6 * dealer + 6])
         scores = before, np.int64(g["scores"][pone])
         sign = 1 if dealer == 0 else -1
-        luck_of_cards(pones, dealers, *scores, measure, scratch, found)
-        for result in range(len(found)):
-            luck[i, CARDS, result] += sign * found[result]
+        if g["n_deals"] > known[i]:
+            luck_of_cards(pones, dealers, *scores, measure, scratch, found)
+            for result in range(len(found)):
+                luck[i, CARDS, result] += sign * found[result]
         crib, starter = g["discards"][0] | g["discards"][1], np.int64(g["cards"][12])
         hands = Hands(pones & ~crib, dealers & ~crib, crib)
         luck_of_starter(hands, starter, *scores, measure, scratch, found)
@@ -242,16 +243,22 @@ class LuckMeter:
     """Adds up the luck of games that run side by side.
 
     Args:
-        games: (B,) records at the start of their first deal (:attr:`crib_env.batch.GameBatch.games`).
+        games: (B,) records at the start of their first deal, or within one
+            (:attr:`crib_env.batch.GameBatch.games`).
         by_coin: whether a fair coin chose the first dealer.
+        known: deals already begun whose cards are no luck, as they were not drawn from a whole pack.
+        measure: what results are worth, by default the table that ships with the project.
 
     Attributes:
         luck: (B, 3, 3) float64, the luck of seat 0 so far, by ``CHANCES`` and ``RESULTS``; seat 1 has the opposite.
     """
 
-    def __init__(self, games: np.ndarray, by_coin: bool = True) -> None:
+    def __init__(
+        self, games: np.ndarray, by_coin: bool = True, known: np.ndarray | None = None, measure: Measure | None = None
+    ) -> None:
         self._games = games
-        self._measure = Measure.of(standard_luck_table())
+        self._known = np.zeros(len(games), np.int64) if known is None else known.astype(np.int64)
+        self._measure = measure or Measure.of(standard_luck_table())
         self._scratch = new_scratch()
         self.luck = np.zeros((len(games), len(CHANCES), len(RESULTS)))
         if by_coin:
@@ -264,7 +271,7 @@ class LuckMeter:
 
     def note(self, rows: np.ndarray) -> None:
         """Call it after each card that was discarded or laid in games ``rows``, (N,) int64."""
-        _note(self._games, rows, self._measure, self._scratch, self.luck)
+        _note(self._games, rows, self._known, self._measure, self._scratch, self.luck)
 
 
 def results(scores: np.ndarray) -> np.ndarray:
@@ -273,12 +280,13 @@ def results(scores: np.ndarray) -> np.ndarray:
     return np.stack([won, scores[:, 0] - scores[:, 1], points[:, 0] - points[:, 1]], axis=1).astype(float)
 
 
-def less_luck(results: np.ndarray, luck: np.ndarray) -> np.ndarray:
+def less_luck(results: np.ndarray, luck: np.ndarray, between_equals: bool = False) -> np.ndarray:
     """Results minus luck, (N, 3) float64; the mean of each is that of the result, whoever plays.
 
     Args:
         results: (N, 3) ``RESULTS`` of N independent samples, such as pairs of mirrored games.
         luck: (N, 3) the luck in each of them.
+        between_equals: one player had both seats, so the regression begins at a slope of 1, whoever won.
     """
     others = max(len(results) - 1, 1)
     results_of_others, luck_of_others = (values.sum(axis=0) - values for values in (results, luck))
@@ -287,5 +295,6 @@ def less_luck(results: np.ndarray, luck: np.ndarray) -> np.ndarray:
         for values, of_others in ((luck, luck_of_others), (results, results_of_others))
     )
     win_rates = results_of_others[:, [WINS]] / others
-    slopes = (products + _BEGINNING * 4 * win_rates * (1 - win_rates)) / (squares + _BEGINNING)
+    first = 1.0 if between_equals else 4 * win_rates * (1 - win_rates)
+    slopes = (products + _BEGINNING * first) / (squares + _BEGINNING)
     return results - slopes * luck
