@@ -17,7 +17,7 @@ from typing import Any
 from crib_env.agents import make_agent
 from crib_env.agents.networks.weights_file import SUFFIX
 from crib_env.evaluate.runs.format import EXPLOITABILITY, with_band
-from crib_env.evaluate.skill.exploitability.asking import use_threads
+from crib_env.evaluate.skill.exploitability.asking import layers_on_one_thread
 from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
@@ -112,7 +112,7 @@ def _answer(questions: Connection, cards: int) -> None:
     while True:
         try:
             agent = make_agent(questions.recv())
-            use_threads(1)
+            layers_on_one_thread()
             questions.send(exploitability(agent, game, _DRAWS).mean)
         except ValueError as error:
             questions.send(str(error))
