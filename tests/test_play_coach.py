@@ -19,6 +19,8 @@ from crib_env.views import views_of
 from tests.helpers.coach_sentences import (
     OF_CARDS,
     OF_DISCARDS,
+    SAID_OF_CARDS,
+    SAID_OF_DISCARDS,
     CardClaims,
     DiscardClaims,
     has_figure,
@@ -53,15 +55,17 @@ def check_notes(game, notes, kinds, every, most):
     for k, note in enumerate(notes):
         decision, view = note.decision, views_of(game.played[note.at].before, ROW, ROW + PERSON, ROW)
         kinds["decisions"] += 1
-        kinds["without a figure"] += sum(not has_figure(one) for one in sentences(f"{note.text} {note.why}".strip()))
-        kinds["sentences"] += len(sentences(f"{note.text} {note.why}".strip()))
+        figures = sentences(f"{note.text} {note.why.figures if note.why else ''}".strip())
+        kinds["without a figure"] += sum(not has_figure(one) for one in figures)
+        kinds["sentences"] += len(figures)
         if decision.chance_lost < LEAST:
-            assert note.why == ""
+            assert note.why is None
             assert f"{100 * decision.chance:.1f} % to win" in note.text
             continue
         is_discard = decision.kind == "discard"
         claims = (DiscardClaims if is_discard else CardClaims)(view, decision)
-        found = [taken_apart(one, OF_DISCARDS if is_discard else OF_CARDS) for one in sentences(note.why)]
+        found = [taken_apart(one, OF_DISCARDS if is_discard else OF_CARDS) for one in sentences(note.why.figures)]
+        kinds["said", claims.check_said(note.why)] += 1
         for kind, said in found:
             kinds[kind] += 1
             claims.check(kind, said, k % every == 1 or (not is_discard and len(claims.position.hidden) <= most))
@@ -91,7 +95,8 @@ def test_figures_over_a_thousand_decisions(tmp_path):
     assert set(OF_CARDS) <= set(kinds)
     assert {"hand", "play", "crib", "their_crib"} <= set(kinds)
     assert kinds["without a figure"] <= kinds["sentences"] / 20
-    explained = sum(kinds[kind] for kind in OF_CARDS if kind != "best")
+    assert {("said", name) for name in (*SAID_OF_CARDS, *SAID_OF_DISCARDS)} <= set(kinds)
+    explained = sum(kinds[kind] for kind in OF_CARDS if kind not in ("best", "held"))
     assert kinds["rest"] <= explained / 10, kinds  # those that name no card
 
 

@@ -12,7 +12,7 @@ from crib_env.agents.choosing import lowest_of_rank, six_dealt
 from crib_env.agents.expert import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import WIN
-from crib_env.evaluate.play.reasons import why_card, why_discard
+from crib_env.evaluate.play.reasons import Reason, why_card, why_discard
 from crib_env.evaluate.play.saved_game import PERSON, SavedGame
 from crib_env.evaluate.skill.analysis.decisions import (
     LEAST,
@@ -49,8 +49,8 @@ class Note(NamedTuple):
     decision: Decision
     text: str
     """What was chosen, and what it cost."""
-    why: str
-    """Why something else was better; empty if nothing was."""
+    why: Reason | None
+    """Why something else was better, if something was."""
 
     @property
     def size(self) -> str:
@@ -65,7 +65,7 @@ class Hint(NamedTuple):
     cards: tuple[int, ...]
     chance: float
     """To win the game."""
-    why: str
+    why: Reason
 
 
 class LinePoint(NamedTuple):
@@ -161,7 +161,8 @@ class Coach:
         ]
         card, chance = int(lowest_of_rank(view, np.array([best]))[0]), float(worth.chances[0, best])
         if not others:
-            return Hint((card,), chance, f"No other card fits the count of {view.count[0]}.")
+            only = f"No other card fits the count of {view.count[0]}."
+            return Hint((card,), chance, Reason("only card", only, ""))
         other = int(lowest_of_rank(view, np.array(others[:1]))[0])
         points, chances = (float(values[0, best] - values[0, others[0]]) for values in (worth.points, worth.chances))
         return Hint((card,), chance, why_card(view, card, other, points, chances))
@@ -214,9 +215,9 @@ def _tell(decision: Decision) -> str:
     return f"{verb} {format_cards(decision.chosen)}, but {decision.told()}."
 
 
-def _why(view: PlayerViews, decision: Decision) -> str:
+def _why(view: PlayerViews, decision: Decision) -> Reason | None:
     if decision.chance_lost < LEAST:
-        return ""
+        return None
     if decision.kind == "discard":
         return why_discard(view, decision.best, decision.chosen)
     return why_card(view, decision.best[0], decision.chosen[0], decision.points_lost, decision.chance_lost)

@@ -120,7 +120,9 @@ class Table:
         def advice() -> Advice:
             coach = self._playing().coach
             hint = coach.hint()
-            return Advice(cards=format_cards(hint.cards), chance=hint.chance, why=hint.why, comments=_comments(coach))
+            return Advice(
+                cards=format_cards(hint.cards), chance=hint.chance, why=str(hint.why), comments=_comments(coach)
+            )
 
         return self._alone(advice)
 
@@ -157,4 +159,4 @@ class Table:
 
 
 def _comments(coach: Coach) -> list[str]:
-    return [f"deal {note.deal}: {note.text} {note.why}".rstrip() for note in coach.costliest()]
+    return [f"deal {note.deal}: {note.text} {note.why or ''}".rstrip() for note in coach.costliest()]

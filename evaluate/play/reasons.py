@@ -1,7 +1,8 @@
 """Why one choice is better than another, in the words of players, from what the player sees.
 
-A card of the play: points at once first, then what may follow: replies, what the opponent may hold. A discard: the part
-of the deal that brings most of the chance to win.
+A reason has a name, a sentence and figures. A card of the play: the largest of what it makes at once, what the
+opponent may answer, what follows then, and what is left. A discard: the part of the deal that brings most of the chance
+to win.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from crib_env import PlayerViews
 from crib_env.agents.belief import MOST_HANDS, Hands, habits, posterior
 from crib_env.agents.choosing import six_dealt
 from crib_env.cards import N_CARDS, format_card, format_cards
-from crib_env.engine import DEALER, PONE
+from crib_env.engine import DEALER, PONE, WIN
 from crib_env.kernels import mask_of
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points, score_show
 from crib_env.tables.analysis import analyse_discard, win_shares
@@ -132,15 +133,27 @@ class Sight:
         alone = _alone(pile, rest, self.opponents_cards == 0)
         return After(card, total, _points(pile), replies, reply, silent, follows, followed / len(self.unseen), alone)
 
+    def name_points(self, after: After) -> str:
+        """What a card makes at once, as in ``"fifteen and a run of 3 for 5"``."""
+        return _named([*self._pile, after.card % N_RANKS])
+
     def name_reply(self, after: After, rank: int) -> str:
-        """What the opponent would score with a rank, as in ``"fifteen and a run of 3 for 5"``."""
-        points, count = after.replies[rank], after.total + card_value(rank)
-        names = [_MADE[count]] if count in _MADE else []
-        rest = points - 2 * len(names)
-        if rest:
-            is_run = after.card % N_RANKS != rank
-            names.append(f"a run of {rest}" if is_run else _ALIKE[rest])
-        return f"{' and '.join(names)} for {points}"
+        """What the opponent would score with a rank."""
+        return _named([*self._pile, after.card % N_RANKS, rank])
+
+    def best_trap(self, after: After) -> tuple[int, int, str]:
+        """The rank whose answer to a card lets this player score most, weighed by how many are unseen; the card that
+        does, and what it makes."""
+        pile, rest = [*self._pile, after.card % N_RANKS], [card for card in self.held if card != after.card]
+        unseen = [card % N_RANKS for card in self.unseen]
+        traps = [
+            (_points([*pile, rank, card % N_RANKS]) * unseen.count(rank), rank, card)
+            for rank in _fit(pile, range(N_RANKS))
+            for card in rest
+            if card % N_RANKS in _fit([*pile, rank], range(N_RANKS))
+        ]
+        _, rank, card = max(traps)
+        return rank, card, _named([*pile, rank, card % N_RANKS])
 
 
 def _go_at(pile: Sequence[int], laid_by: Sequence[int]) -> int:
@@ -161,6 +174,15 @@ def _count(pile: Sequence[int]) -> int:
 def _points(pile: Sequence[int]) -> int:
     """The points of the last rank of a pile."""
     return int(pile_points(np.array(pile, np.int8), 0, len(pile), _count(pile)))
+
+
+def _named(pile: Sequence[int]) -> str:
+    """What the last rank of a pile makes."""
+    points, count = _points(pile), _count(pile)
+    names = [_MADE[count]] if count in _MADE else []
+    if rest := points - 2 * len(names):
+        names.append(f"a run of {rest}" if pile[-1] != pile[-2] else _ALIKE[rest])
+    return f"{' and '.join(names)} for {points}"
 
 
 def _fit(pile: Sequence[int], ranks: Iterable[int]) -> list[int]:
@@ -196,14 +218,65 @@ def _without(ranks: Sequence[int], rank: int) -> list[int]:
     return left
 
 
+class Reason(NamedTuple):
+    """Why one choice is better than another."""
+
+    name: str
+    """A key of ``REASONS``."""
+    said: str
+    """In one sentence, as a player says it."""
+    figures: str
+    """What it rests on, in sentences with figures."""
+
+    def __str__(self) -> str:
+        return f"{self.said} {self.figures}".rstrip()
+
+
+REASONS = {
+    "points now": "it scores more at once",
+    "answer invited": "the other card invites an answer that scores",
+    "pair to trap": "a pair in answer is met by the third card",
+    "trap": "an answer lets this player score",
+    "go": "the opponent will more often have to say go",
+    "alone": "the opponent lays no more in this count, or none at all",
+    "low card": "the other card is low, and wins a go later",
+    "five": "the other card is a five, which ten-cards bring points for later",
+    "later": "what follows in the play, beyond the next two cards",
+    "hand": "the four cards kept",
+    "your crib": "the player's own crib",
+    "opponent's crib": "the opponent's crib",
+    "play": "what the four cards kept bring in the play",
+    "score": "points alone would choose the other: what counts is who needs what, and who counts first",
+    "alike": "hardly anything",
+    "only card": "no other card may be laid",
+}
+"""The reasons by name, and what each means: what decides is the part of the difference that is largest."""
+
+_ALIKE_CHANCE, _ALIKE_POINTS = 0.002, 0.1  # below both, two choices are told to be alike
+
+
+def _are_alike(chance: float, points: float) -> bool:
+    return chance < _ALIKE_CHANCE and abs(points) < _ALIKE_POINTS
+
+
 # The play
 
 _NOTICED_IN_PLAY = 0.03  # points on average below which nothing is said
-_TENS = range(9, 13)
+_TENS, _FIVE, _LOW = range(9, 13), 4, 4  # a low card: its value at most
 _NAMES = ("an ace", *(f"a {number}" for number in range(2, 8)), "an 8", "a 9", "a 10", "a jack", "a queen", "a king")
+_PLURALS = ("aces", *(f"{number}s" for number in range(2, 11)), "jacks", "queens", "kings")
 
 
-def why_card(view: PlayerViews, better: int, other: int, points: float, chance: float) -> str:
+class _Cause(NamedTuple):
+    """A part of the difference between two cards."""
+
+    name: str
+    points: float
+    said: Callable[[], str]
+    figures: Callable[[], str]
+
+
+def why_card(view: PlayerViews, better: int, other: int, points: float, chance: float) -> Reason:
     """Why to lay one card rather than another.
 
     Args:
@@ -215,20 +288,45 @@ def why_card(view: PlayerViews, better: int, other: int, points: float, chance: 
     sight = Sight(view)
     first, second = sight.after(better), sight.after(other)
     own, opponents = view.scores[0].tolist()
-    noticed, tell = max(_reasons(sight, first, second), key=lambda one: one[0])
-    said = [*_at_once(first, second)]
     gained = first.points - second.points
+    causes = list(_causes(sight, first, second))
+    told = max(causes, key=lambda cause: cause.points)
+    figures = [*_at_once(first, second)]
     if gained < 0 < points:
         brings = f"by the end of the play {first.name} brings {points:.2f} more all the same"
-        said[0] = f"{said[0].removesuffix('.')}, but {brings}."
+        figures[0] = f"{figures[0].removesuffix('.')}, but {brings}."
     elif points <= 0:
         often = f"{first.name} wins {100 * chance:.1f} % points more often, though not by more points."
-        said.append(f"At {own} to {opponents} {often}")
-    if noticed >= max(_NOTICED_IN_PLAY, gained):
-        said.append(tell())
-    if not said:
-        said.append(f"By the end of the play {first.name} brings {points:.2f} points more.")
-    return " ".join(f"{one[0].upper()}{one[1:]}" for one in said)
+        figures.append(f"At {own} to {opponents} {often}")
+    if told.points >= max(_NOTICED_IN_PLAY, gained):
+        figures.append(told.figures())
+    if not figures:
+        figures.append(f"By the end of the play {first.name} brings {points:.2f} points more.")
+    rest = points - sum(cause.points for cause in causes) - gained
+    if _are_alike(chance, points):
+        name, said = "alike", f"{first.name} and {second.name} are about as good."
+    elif gained > 0 and gained >= max(told.points, rest):
+        name, said = "points now", f"{first.name} makes {sight.name_points(first)} now."
+    elif told.points >= max(_NOTICED_IN_PLAY, rest):
+        name, said = told.name, told.said()
+    else:
+        name, said = _later(first, second)
+    if points <= 0 and name != "alike":
+        first_counted = "your opponent counts" if view.is_dealer[0] else "you count"
+        lower = said if said.startswith((first.name, second.name)) else f"{said[0].lower()}{said[1:]}"
+        said = f"You need {WIN - own}, your opponent {WIN - opponents}, and {first_counted} first: {lower}"
+        name = "score"
+    return Reason(name, said, " ".join(f"{one[0].upper()}{one[1:]}" for one in figures))
+
+
+def _later(first: After, second: After) -> tuple[str, str]:
+    """What speaks for keeping the second card, where nothing that comes next does."""
+    rank = second.card % N_RANKS
+    if rank == _FIVE:
+        return "five", f"Keep {second.name}: a ten-card makes it worth 2 later."
+    if card_value(rank) <= _LOW < card_value(first.card % N_RANKS):
+        return "low card", f"Keep {second.name}: a low card often wins a go."
+    return "later", f"{second.name} is worth more later in the play."
 
 
 def _at_once(first: After, second: After) -> Iterator[str]:
@@ -240,17 +338,43 @@ def _at_once(first: After, second: After) -> Iterator[str]:
         yield f"{second.name} makes {second.points} at once, {first.name} {first.points or 'nothing'}."
 
 
-def _reasons(sight: Sight, first: After, second: After) -> Iterator[tuple[float, Callable[[], str]]]:
-    """What speaks for the better card: how much it brings, roughly, and what tells of it."""
+def _causes(sight: Sight, first: After, second: After) -> Iterator[_Cause]:
+    """What speaks for the better card beside points at once, and how much it brings, roughly."""
     if sight.is_alone:
         gained = first.alone - first.points - (second.alone - second.points)
-        yield gained, lambda: _tell_alone(sight, first, second)
+        why = "has no cards left" if sight.go_at is None else "has said go"
+        said = f"Your opponent {why}: with {first.name} first, the rest scores more."
+        yield _Cause("alone", gained, lambda: said, lambda: _tell_alone(sight, first, second))
         return
-    yield second.reply - first.reply, lambda: _tell_reply(sight, first, second)
+    yield _Cause(
+        "answer invited",
+        second.reply - first.reply,
+        lambda: _say_answer(sight, first, second),
+        lambda: _tell_reply(sight, first, second),
+    )
     if COUNT_LIMIT not in (first.total, second.total):  # after 31 nobody says go
-        yield first.silent - second.silent, lambda: _tell_silent(sight, first, second)
+        said = f"{first.name} makes {first.total}: your opponent will more often have to say go."
+        yield _Cause("go", first.silent - second.silent, lambda: said, lambda: _tell_silent(sight, first, second))
     if first.follows > second.follows:
-        yield first.followed - second.followed, lambda: _tell_followers(sight, first, second)
+        answer, _, made = sight.best_trap(first)
+        yield _Cause(
+            "pair to trap" if answer == first.card % N_RANKS and _ALIKE[6] in made else "trap",
+            first.followed - second.followed,
+            lambda: _say_trap(sight, first),
+            lambda: _tell_followers(sight, first, second),
+        )
+
+
+def _say_answer(sight: Sight, first: After, second: After) -> str:
+    ranks, name = _most_denied(sight, first, second)
+    return f"{second.name} invites {name}: {sight.name_reply(second, ranks[0])}."
+
+
+def _say_trap(sight: Sight, first: After) -> str:
+    answer, card, made = sight.best_trap(first)
+    if answer == first.card % N_RANKS and _ALIKE[6] in made:
+        return f"Lay one of your {_PLURALS[answer]}: if it is paired, you make {made}."
+    return f"If {_NAMES[answer]} answers {first.name}, your {format_card(card)} makes {made}."
 
 
 def _tell_alone(sight: Sight, first: After, second: After) -> str:
@@ -263,8 +387,8 @@ def _tell_alone(sight: Sight, first: After, second: After) -> str:
     return f"your opponent {why}: {makes}."
 
 
-def _tell_reply(sight: Sight, first: After, second: After) -> str:
-    """The reply that the better card denies most."""
+def _most_denied(sight: Sight, first: After, second: After) -> tuple[tuple[int, ...], str]:
+    """The ranks of the reply that the better card denies most, and their name."""
     groups: list[tuple[int, ...]] = [(rank,) for rank in second.replies]
     if len(tens := tuple(rank for rank in _TENS if second.replies.get(rank) == 2)) == len(_TENS):
         groups.append(tens)
@@ -273,13 +397,17 @@ def _tell_reply(sight: Sight, first: After, second: After) -> str:
         return sight.chance_of(ranks) * min(second.replies[rank] - first.replies.get(rank, 0) for rank in ranks)
 
     ranks = max(groups, key=denied)
-    name = "a ten-card" if len(ranks) > 1 else _NAMES[ranks[0]]
+    return ranks, "a ten-card" if len(ranks) > 1 else _NAMES[ranks[0]]
+
+
+def _tell_reply(sight: Sight, first: After, second: After) -> str:
+    ranks, name = _most_denied(sight, first, second)
     left = sum(card % 13 in ranks for card in sight.unseen)
-    held = f"your opponent holds one with {100 * sight.chance_of(ranks):.0f} %{_why_held(sight)}"
-    unseen = f"{left} of {len(sight.unseen)} unseen cards {'is' if left == 1 else 'are'}"
-    leaves = f"{second.name} leaves {second.total} for {name}, {sight.name_reply(second, ranks[0])}"
+    unseen = f"{left} of {len(sight.unseen)} unseen cards {'is' if left == 1 else 'are'} one"
+    held = f"Your opponent holds one with {100 * sight.chance_of(ranks):.0f} %{_why_held(sight)}"
+    leaves = f"{second.name} leaves {second.total}, where {name} makes {sight.name_reply(second, ranks[0])}"
     best = f"The best reply makes {second.reply:.2f} on average, after {first.name} {first.reply:.2f}."
-    return f"{leaves}: {unseen}, and {held}. {best}"
+    return f"{leaves}; {unseen}. {held}. {best}"
 
 
 def _why_held(sight: Sight) -> str:
@@ -293,9 +421,9 @@ def _tell_silent(sight: Sight, first: After, second: After) -> str:
 
 
 def _tell_followers(sight: Sight, first: After, second: After) -> str:
-    keeps = format_cards([card for card in sight.held if card != first.card])
-    of = f"of {len(sight.unseen)} unseen cards {first.follows}, laid next, let you score with {keeps}"
-    return f"{of}; after {second.name} {second.follows}."
+    n, unseen = first.follows, len(sight.unseen)
+    lays = f"if your opponent lays one of {n} of the {unseen} unseen cards, you score in answer"
+    return f"After {first.name}, {lays}; after {second.name}, of {second.follows}."
 
 
 # Discards
@@ -303,7 +431,7 @@ def _tell_followers(sight: Sight, first: After, second: After) -> str:
 _NOTICED_IN_DISCARDS = 0.05  # points on average below which people see no difference
 
 
-def why_discard(view: PlayerViews, better: Sequence[int], other: Sequence[int]) -> str:
+def why_discard(view: PlayerViews, better: Sequence[int], other: Sequence[int]) -> Reason:
     """Why to discard one pair rather than another.
 
     The part of the deal that brings most of the chance to win is named: hand, crib or play
@@ -322,28 +450,71 @@ def why_discard(view: PlayerViews, better: Sequence[int], other: Sequence[int]) 
     first, second = rows[tuple(sorted(better))], rows[tuple(sorted(other))]
     shares = win_shares(six, first, second, dealer=is_dealer, scores=(own, opponents))
     part = max(shares._fields, key=lambda name: getattr(shares, name))
+    name = part if part != "crib" else "your crib" if is_dealer else "opponent's crib"
+    name = "play" if part == "pegging" else name
+    points = float(first["total"] - second["total"])
+    figures = _figures_of_discard(six, better, other, (first, second), part, name, getattr(shares, part))
+    if _are_alike(float(first["win_probability"] - second["win_probability"]), points):
+        pairs = f"{format_cards(sorted(better))} and {format_cards(sorted(other))}"
+        return Reason("alike", f"To discard {pairs} is about as good.", f"{figures[0].upper()}{figures[1:]}.")
+    kept = _by_rank(card for card in six if card not in better)
+    said = {
+        "hand": f"keep {kept}, the better hand.",
+        "play": f"keep {kept}, which play better.",
+        "your crib": f"your crib gets {_given(better)}.",
+        "opponent's crib": f"do not give your opponent's crib {_given(other)}.",
+    }[name]
+    if points < 0:  # fewer points, and more wins
+        counts = "your opponent counts" if is_dealer else "you count"
+        said = f"You need {WIN - own}, your opponent {WIN - opponents}, and {counts} first: {said}"
+        return Reason("score", said, f"At {own} to {opponents} points alone do not decide: {figures}.")
+    return Reason(name, f"{said[0].upper()}{said[1:]}", f"{figures[0].upper()}{figures[1:]}.")
+
+
+def _by_rank(cards: Iterable[int]) -> str:
+    ordered: list[int] = sorted(cards, key=lambda card: card % N_RANKS)
+    return format_cards(ordered)
+
+
+def _given(pair: Sequence[int]) -> str:
+    """What two cards are to a crib."""
+    low, high = sorted(card % N_RANKS for card in pair)
+    cards = _by_rank(pair)
+    if low == high:
+        return f"the pair {cards}"
+    if card_value(low) + card_value(high) == 15:
+        return f"the fifteen {cards}"
+    if _FIVE in (low, high):
+        return f"a five, {cards}"
+    return f"{cards}, close to a run" if high - low <= 2 else cards
+
+
+def _figures_of_discard(
+    six: Sequence[int],
+    better: Sequence[int],
+    other: Sequence[int],
+    rows: tuple[np.void, np.void],
+    part: str,
+    name: str,
+    share: float,
+) -> str:
+    first, second = rows
     hand, pegging, crib = (float(first[name] - second[name]) for name in ("hand_mean", "pegging", "crib_expected"))
     if part == "hand":
         gain, said = hand, f"the hand that you keep counts {first['hand_mean']:.1f} points on average, {hand:.1f} more"
     elif part == "pegging":
         gain, said = pegging, f"the cards that you keep win {pegging:.1f} points more in the play"
-    elif is_dealer:
+    elif name == "your crib":
         gain, said = crib, f"your crib counts {first['crib_expected']:.1f} points on average, {crib:.1f} more"
     else:
         gain = -crib
         said = f"your opponent's crib counts {first['crib_expected']:.1f} points on average, {-crib:.1f} fewer"
     if gain < _NOTICED_IN_DISCARDS:
-        words = {
-            "hand": "your hand",
-            "pegging": "the play",
-            "crib": "your crib" if is_dealer else "your opponent's crib",
-        }
-        said = f"{words[part]} then brings {100 * getattr(shares, part):.1f} % points more to win"
+        words = {"hand": "your hand", "play": "the play", "opponent's crib": "your opponent's crib"}
+        said = f"{words.get(name, name)} then brings {100 * share:.1f} % points more to win"
         if part == "hand":
             said = _more_often(six, better, other) or said
-    if first["total"] < second["total"]:  # fewer points, and more wins
-        return f"At {own} to {opponents} points alone do not decide: {said}."
-    return f"{said[0].upper()}{said[1:]}."
+    return said
 
 
 def _more_often(six: Sequence[int], better: Sequence[int], other: Sequence[int]) -> str:

@@ -46,7 +46,7 @@ def play_in_terminal(game: SavedGame, judge: PlayJudge, record: Path) -> SavedGa
             for line in moment.said:
                 say(wrap(line))
         for note in table.coach.notes()[n_notes:]:
-            say(wrap(f"coach: {note.text} {note.why}".rstrip()))
+            say(wrap(f"coach: {note.text} {note.why or ''}".rstrip()))
         n_notes = len(table.coach.notes())
         if table.game.is_over:
             break
@@ -74,7 +74,7 @@ def review_in_terminal(game: SavedGame, judge: PlayJudge) -> int | None:
         return None
     say(["", "the costliest moments:"])
     for k, note in enumerate(costliest, start=1):
-        say(wrap(f"{k}. deal {note.deal}: {note.text} {note.why}"))
+        say(wrap(f"{k}. deal {note.deal}: {note.text} {note.why or ''}".rstrip()))
     try:
         said = input("try one again, by its number; or Enter to leave: ").strip()
     except EOFError:

@@ -31,19 +31,41 @@ OF_CARDS = {
     r"though not by more points\.",
     "alone": r"Your opponent (?:has no cards left|said go at (?P<go>\d+) and holds nothing that fits this count): "
     rf"laying on alone you make (?P<n>\d+) with (?P<a>{CARD}) first, (?P<m>\d+) with (?P<b>{CARD})\.",
-    "reply": rf"(?P<b>{CARD}) leaves (?P<count>\d+) for (?P<name>an? [\w-]+), (?P<kinds>.*) for (?P<n>\d+): "
-    rf"(?P<left>\d+) of "
-    rf"(?P<unseen>\d+) unseen cards "
-    rf"(?:is|are), and your opponent holds one with (?P<held>\d+) %, {_WHY}\.",
+    "reply": rf"(?P<b>{CARD}) leaves (?P<count>\d+), where (?P<name>an? [\w-]+) makes (?P<kinds>.*) for (?P<n>\d+); "
+    rf"(?P<left>\d+) of (?P<unseen>\d+) unseen cards (?:is|are) one\.",
+    "held": rf"Your opponent holds one with (?P<held>\d+) %, {_WHY}\.",
     "best": rf"The best reply makes (?P<m>[\d.]+) on average, after (?P<a>{CARD}) (?P<n>[\d.]+)\.",
     "silent": r"Your opponent has nothing for (?P<count>\d+) with (?P<n>\d+) %, and (?P<other>\d+) with (?P<m>\d+) %, "
     rf"{_WHY}: then the go is yours\.",
-    "followers": rf"Of (?P<unseen>\d+) unseen cards (?P<n>\d+), laid next, let you score with (?P<keeps>{_CARDS}); "
-    rf"after (?P<b>{CARD}) (?P<m>\d+)\.",
+    "followers": rf"After (?P<a>{CARD}), if your opponent lays one of (?P<n>\d+) of the (?P<unseen>\d+) unseen cards, "
+    rf"you score in answer; after (?P<b>{CARD}), of (?P<m>\d+)\.",
     "rest": rf"By the end of the play (?P<a>{CARD}) brings (?P<gain>[\d.]+) points more\.",
 }
 _AT = r"(?:At (?P<own>\d+) to (?P<other>\d+) points alone do not decide: )?"
 _OWN, _SOME = rf"{_AT}[Yy]our", r"(?P<mean>[\d.]+) points on average"
+_MADE = r"(?P<kinds>[\w\- ]+) for (?P<n>\d+)"
+_FIRST = "(?P<who>you count|your opponent counts) first"
+_NEED = rf"(?:You need (?P<need>\d+), your opponent (?P<theirs>\d+), and {_FIRST}: )?"
+SAID_OF_CARDS = {
+    "points now": rf"{_NEED}(?P<a>{CARD}) makes {_MADE} now\.",
+    "answer invited": rf"{_NEED}(?P<b>{CARD}) invites (?P<name>an? [\w-]+): {_MADE}\.",
+    "pair to trap": rf"{_NEED}[Ll]ay one of your (?P<plural>\w+): if it is paired, you make {_MADE}\.",
+    "trap": rf"{_NEED}[Ii]f (?P<name>an? [\w-]+) answers (?P<a>{CARD}), your (?P<d>{CARD}) makes {_MADE}\.",
+    "go": rf"{_NEED}(?P<a>{CARD}) makes (?P<count>\d+): your opponent will more often have to say go\.",
+    "alone": rf"{_NEED}[Yy]our opponent has (?P<why>no cards left|said go): with (?P<a>{CARD}) first, "
+    r"the rest scores more\.",
+    "low card": rf"{_NEED}[Kk]eep (?P<b>{CARD}): a low card often wins a go\.",
+    "five": rf"{_NEED}[Kk]eep (?P<b>{CARD}): a ten-card makes it worth 2 later\.",
+    "later": rf"{_NEED}(?P<b>{CARD}) is worth more later in the play\.",
+    "alike": rf"(?P<a>{CARD}) and (?P<b>{CARD}) are about as good\.",
+}
+SAID_OF_DISCARDS = {
+    "hand": rf"{_NEED}[Kk]eep (?P<kept>{_CARDS}), the better hand\.",
+    "play": rf"{_NEED}[Kk]eep (?P<kept>{_CARDS}), which play better\.",
+    "your crib": rf"{_NEED}[Yy]our crib gets (?P<given>.*)\.",
+    "opponent's crib": rf"{_NEED}[Dd]o not give your opponent's crib (?P<given>.*)\.",
+    "alike": rf"To discard (?P<pair>{_CARDS}) and (?P<other>{_CARDS}) is about as good\.",
+}
 OF_DISCARDS = {
     "hand": rf"{_AT}[Tt]he hand that you keep counts {_SOME}, (?P<gain>[\d.]+) more\.",
     "play": rf"{_AT}[Tt]he cards that you keep win (?P<gain>[\d.]+) points more in "
@@ -124,6 +146,38 @@ class CardClaims:
         if "unseen" in said:
             assert int(said["unseen"]) == len(self.position.unseen)
 
+    def check_said(self, reason):
+        """The sentence of a reason, whose name is told by its words unless the score decides."""
+        kind, said = taken_apart(reason.said, SAID_OF_CARDS)
+        check_needs(said, reason, kind, self.view)
+        cards = {name: parse_cards(said[name])[0] for name in "abd" if said.get(name)}
+        assert cards.get("a", self.better) == self.better
+        assert cards.get("b", self.other) == self.other
+        if kind == "points now":
+            assert self._points(self.better) == int(said["n"]) > self._points(self.other)
+        elif kind == "answer invited":
+            assert all(points_of(self.after(self.other), one) == int(said["n"]) for one in _RANKS[said["name"]])
+        elif kind == "pair to trap":
+            mine = [one for one in self.position.held if rank(one) == rank(self.better)]
+            assert len(mine) > 1
+            assert points_of([*self.after(self.better), rank(self.better)], rank(self.better)) == int(said["n"]) >= 6
+        elif kind == "trap":
+            assert cards["d"] in self.position.held
+            assert cards["d"] != self.better
+            pile = [*self.after(self.better), *_RANKS[said["name"]]]
+            assert points_of(pile, rank(cards["d"])) == int(said["n"]) > 0
+        elif kind == "go":
+            assert int(said["count"]) == sum(map(value, self.after(self.better)))
+        elif kind == "alone":
+            assert (said["why"] == "said go") == bool(self.view.said_go[0, 1])
+        elif kind == "low card":
+            assert value(rank(self.other)) <= 4 < value(rank(self.better))
+        elif kind == "five":
+            assert rank(self.other) == 4
+        elif kind == "alike":
+            assert self.decision.chance_lost < 0.002
+        return kind
+
     def _points(self, card):
         return points_of(self.pile, rank(card))
 
@@ -179,8 +233,11 @@ class CardClaims:
                 points for points, _ in earned
             )
         assert int(said["left"]) == sum(rank(card) in ranks for card in self.position.unseen)
+        self._asked = ranks
+
+    def _check_held(self, said, cards, with_beliefs):
         if with_beliefs:
-            held = 100 * self.chance(lambda held: any(one in ranks for one in held))
+            held = 100 * self.chance(lambda held: any(one in self._asked for one in held))
             assert int(said["held"]) == pytest.approx(held, abs=0.6)
 
     def _check_best(self, said, cards, with_beliefs):
@@ -200,7 +257,6 @@ class CardClaims:
                 assert int(said[name]) == pytest.approx(chance, abs=0.6)
 
     def _check_followers(self, said, cards, with_beliefs):
-        assert parse_cards(said["keeps"]) == [card for card in self.position.held if card != self.better]
         for name, card in (("n", self.better), ("m", self.other)):
             rest = [rank(one) for one in self.position.held if one != card]
             piles = [[*self.after(card), rank(one)] for one in self.position.unseen]
@@ -208,6 +264,14 @@ class CardClaims:
 
     def _check_rest(self, said, cards, with_beliefs):
         assert float(said["gain"]) == pytest.approx(self.decision.points_lost, abs=0.006)
+
+
+def check_needs(said, reason, kind, view):
+    """What both players need stands in a sentence where the score decides, and nowhere else."""
+    assert reason.name == ("score" if said.get("need") else kind)
+    if said.get("need"):
+        assert [121 - int(said[name]) for name in ("need", "theirs")] == view.scores[0].tolist()
+        assert (said["who"] == "you count") != bool(view.is_dealer[0])
 
 
 class DiscardClaims:
@@ -234,6 +298,23 @@ class DiscardClaims:
     def play(self, pair):
         ranks = tuple(sorted(rank(card) for card in self.six if card not in pair))
         return standard_values().pegging[self.role, NUMBER_OF_RANKS[ranks]]
+
+    def check_said(self, reason):
+        kind, said = taken_apart(reason.said, SAID_OF_DISCARDS)
+        check_needs(said, reason, kind, self.view)
+        best, chosen = set(self.decision.best), set(self.decision.chosen)
+        if "kept" in said:
+            assert set(parse_cards(said["kept"])) == set(self.six) - best
+        elif "given" in said:
+            assert (kind == "your crib") == self.is_dealer
+            pair = parse_cards(" ".join(re.findall(CARD, said["given"])))
+            assert set(pair) == (best if self.is_dealer else chosen)
+            low, high = sorted(map(rank, pair))
+            assert ("pair" in said["given"]) == (low == high)
+            assert ("fifteen" in said["given"]) == (value(low) + value(high) == 15)
+        else:
+            assert [set(parse_cards(said[name])) for name in ("pair", "other")] == [best, chosen]
+        return kind
 
     def check(self, kind, said, with_cribs):
         best, chosen = self.decision.best, self.decision.chosen

@@ -142,7 +142,8 @@ def _frame(
 
 def note_as_json(note: Note) -> dict[str, Any]:
     """A comment of the coach."""
-    return {"at": note.at, "deal": note.deal, "size": note.size, "text": note.text, "why": note.why}
+    said = {"why": note.why.said, "figures": note.why.figures} if note.why else {"why": "", "figures": ""}
+    return {"at": note.at, "deal": note.deal, "size": note.size, "text": note.text, **said}
 
 
 def _side(side: Side, is_below: bool, covered: bool) -> dict[str, Any]:

@@ -249,7 +249,7 @@ class Games:
         with self._held(game, at) as opened:
             _check_has_coach(opened)
             cards, chance, why = opened.coach.hint()
-            return {"cards": cards_as_text(cards), "chance": chance, "why": why}
+            return {"cards": cards_as_text(cards), "chance": chance, "why": why.said, "figures": why.figures}
 
     def notes(self, game: str) -> dict[str, Any]:
         """The coach's comments so far, and the chance to win; empty until its kernels are compiled."""
