@@ -22,7 +22,6 @@ from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.figures import AMOUNT, BLUE, GOOD_AND_BAD, GREY, RED, new_figure
 from crib_env.evaluate.makers.calibration import BANDS, DISCARDS, Calibration, losses
-from crib_env.evaluate.makers.rules_of_thumb import discards_found, pairs_discarded
 from crib_env.evaluate.matches.game_records import GameRecord, read_records
 from crib_env.evaluate.runs.learning_curves import curve_of_json, draw_curves
 from crib_env.files.json_text import read_json
@@ -31,6 +30,7 @@ from crib_env.picture.drawing import draw_table
 from crib_env.picture.seen import Table, see, stages
 from crib_env.tables.shipped import DealValues, WinTable
 from crib_env.values import typed
+from docs.rules_of_thumb import discards_found, pairs_discarded
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -9,10 +9,10 @@ from pathlib import Path
 from crib_env.agents.equilibrium import load_blueprint
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.evaluate.files import markdown_table
-from crib_env.evaluate.makers.rules_of_thumb import discards_found, rules_for_discards, tally
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.progress import rating_of_loss
 from crib_env.tables.shipped import standard_deals
+from docs.rules_of_thumb import discards_found, rules_for_discards, tally
 
 DOCS = Path(__file__).parent
 END = "<!-- end of table -->\n"

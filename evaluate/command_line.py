@@ -45,9 +45,6 @@ def choose(
         what: the word for a command, such as ``"learner"``.
         about: a description of the program, in a sentence or several.
         commands: the description of each command, by name.
-
-    Raises:
-        ValueError: there is no such command; the message names similar ones and all others.
     """
     word = arguments[0] if arguments else "--help"
     if word in ("-h", "--help"):
@@ -78,14 +75,8 @@ def checked(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def read(options: Any, prog: str, about: str, arguments: Sequence[str], **more: Any) -> Any:
-    """Reads options by tyro; prints help or an error and exits if necessary.
-
-    Args:
-        options: a dataclass, or a function to be called with them.
-        prog: as in ``crib-env match``.
-        about: a description of the command, for the help.
-        more: other arguments of ``tyro.cli``.
-    """
+    """Reads options by tyro, for a dataclass or a function; prints help, with this text about the command, or an error,
+    and exits if necessary."""
     if not {"-h", "--help"}.isdisjoint(arguments):
         console.print(f"{about}\n", highlight=False)  # tyro would not break its lines
     return tyro.cli(options, args=arguments, prog=prog, description="", config=MARKERS, **more)

@@ -68,23 +68,19 @@ def _placed(place: int, function: Callable[..., Any], arguments: tuple[Any, ...]
 
 def check_executor(executor: str) -> None:
     """Raises ``ValueError`` if ``--executor`` names none that is installed."""
-    package = _PACKAGES.get(executor.partition(":")[0])
-    if package is None:
-        raise ValueError(
-            f"executor={executor!r} is not allowed: give processes, ray, dask, ray:ADDRESS or dask:ADDRESS"
-        )
-    for needed in (package, "joblib"):
-        if find_spec(needed) is None:
-            raise ValueError(missing(f"executor={executor!r}", ImportError(name=needed)))
+    name = executor.partition(":")[0]
+    if name not in _PACKAGES:
+        allowed = "processes, ray, dask, ray:ADDRESS or dask:ADDRESS"
+        raise ValueError(f"executor={executor!r} is not allowed: give {allowed}")
+    for package in (_PACKAGES[name], "joblib"):
+        if find_spec(package) is None:
+            raise ValueError(missing(f"executor={executor!r}", ImportError(name=package)))
 
 
 @contextmanager
 def connected(executor: str, threads: int = 1) -> Iterator[Cluster]:
     """Workers that ``--executor`` names, of so many threads each; without an address, on the cores of this machine.
-
-    Raises:
-        ValueError: there is no such executor, it is not installed, or no cluster answers at this address.
-    """
+    ``ValueError`` if there are none."""
     check_executor(executor)
     name, _, address = executor.partition(":")
     with ExitStack() as opened:

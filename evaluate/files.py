@@ -15,30 +15,20 @@ _ENDINGS = (".png", ".svg")
 
 
 def check_outputs(*files: Path | None) -> None:
-    """Checks that files can be written, before hours of work go into their content; removes halves of killed processes.
-
-    Raises:
-        ValueError, OSError: a file cannot be (:func:`crib_env.files.whole_file.check_output`), or two are the same.
-    """
+    """Checks that files can be written (:func:`crib_env.files.whole_file.check_output`), and that no two are the same,
+    before hours of work go into their content; removes halves of killed processes."""
     targets: set[Path] = set()
-    for file in files:
-        if file is not None:
-            target = check_output(file)
-            if target in targets:
-                raise ValueError(f"{file} would be written twice: give two different files")
-            targets.add(target)
+    for file in filter(None, files):
+        target = check_output(file)
+        if target in targets:
+            raise ValueError(f"{file} would be written twice: give two different files")
+        targets.add(target)
     for target in targets:
         clear_parts(target.parent, target.name)
 
 
-def picture_paths(path: Path | None) -> tuple[Path, ...]:
-    """The paths of a picture, ``curve.png`` and ``curve.svg``, for ``curve`` or either of them; none for ``None``.
-
-    Raises:
-        ValueError: the path has another suffix.
-    """
-    if path is None:
-        return ()
+def picture_paths(path: Path) -> tuple[Path, ...]:
+    """The paths of a picture, ``curve.png`` and ``curve.svg``, for ``curve`` or either of them."""
     if path.suffix not in ("", *_ENDINGS):
         raise ValueError(f"{path} is not allowed: a picture ends in .png or .svg, and is written as both")
     return tuple(path.with_suffix(ending) for ending in _ENDINGS)

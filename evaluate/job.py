@@ -29,11 +29,8 @@ class Job:
     """Where folders are made by default."""
 
     def begin(self, folder: Path | None = None) -> Path:
-        """Makes the folder of this job, by default ``FOLDERS/<time>``, or takes the one that it was begun in.
-
-        Raises:
-            ValueError: it is the folder of something else; the message names the first setting that differs.
-        """
+        """Makes the folder of this job, by default ``FOLDERS/<time>``, or takes the one that it was begun in;
+        ``ValueError`` names the first setting by which a folder is of something else."""
         if folder is None or not folder.exists():
             folder = new_folder(folder, self.FOLDERS)
         if all(path.suffix == PART or path.name == LOCK for path in folder.iterdir()):  # new, or killed at once
@@ -67,11 +64,7 @@ def difference(kept: Mapping[str, Any], asked: Any) -> str | None:
 
 
 def new_folder(folder: Path | None, parent: Path) -> Path:
-    """Makes the folder for work that can be resumed, by default ``<parent>/<time>``.
-
-    Raises:
-        ValueError: it already exists.
-    """
+    """Makes the folder for work that can be resumed, by default ``<parent>/<time>``; it must not exist."""
     folder = folder or parent / time.strftime("%Y%m%d-%H%M%S")
     try:
         folder.mkdir(parents=True)

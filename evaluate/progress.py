@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from threading import RLock
 from typing import Any
 
@@ -14,54 +15,41 @@ from rich.text import Text
 
 from crib_env.evaluate.console import console
 
-_PERIOD = math.inf  # the time left is estimated from all updates that rich keeps, the last 1,000
 _SILENCE = 60.0  # seconds without a line at most
 _WIDTH = 80  # of a line
 
 
-class _Description(ProgressColumn):
-    """The task's description, shortened if there is little room; numbers are never shortened."""
+class _Column(ProgressColumn):
+    """A text of each task; a long description is shortened, numbers are not."""
+
+    max_refresh = 0.5  # else the time left flickers
+
+    def __init__(self, text: Callable[[Task], str]) -> None:
+        super().__init__()
+        self._text = text
 
     def render(self, task: Task) -> Text:
-        text = console.render_str(task.description, overflow="ellipsis", highlight=False)
+        text = console.render_str(self._text(task), overflow="ellipsis", highlight=False)
         text.no_wrap = True
         return text
 
 
-class _Count(ProgressColumn):
-    """The amount done, and the total."""
-
-    def render(self, task: Task) -> Text:
-        return Text(_count(task, "/"), no_wrap=True)
-
-
-class _TimeLeft(ProgressColumn):
-    """The time left, where it can be estimated."""
-
-    max_refresh = 0.5  # else it flickers
-
-    def render(self, task: Task) -> Text:
-        left = task.time_remaining
-        return Text("" if left is None else f"{_clock(left)} left", no_wrap=True)
-
-
-def _count(task: Task, of: str) -> str:
+def _count(task: Task, of: str = "/") -> str:
     return f"{task.completed:,.0f}" + ("" if task.total is None else f"{of}{task.total:,.0f}")
+
+
+def _time_left(task: Task) -> str:
+    left = task.time_remaining
+    return "" if left is None or task.finished else f"{timedelta(seconds=round(left))} left"
 
 
 def progress_bar() -> Progress:
     """A bar with counts, time spent and time left, or :class:`ProgressLines` if the output is not a terminal."""
     if not console.is_terminal or console.is_dumb_terminal:
         return ProgressLines()
-    return Progress(
-        _Description(),
-        BarColumn(bar_width=20),
-        _Count(),
-        TimeElapsedColumn(),
-        _TimeLeft(),
-        console=console,
-        speed_estimate_period=_PERIOD,
-    )
+    description = _Column(lambda task: task.description)
+    columns = (description, BarColumn(bar_width=20), _Column(_count), TimeElapsedColumn(), _Column(_time_left))
+    return Progress(*columns, console=console, speed_estimate_period=math.inf)
 
 
 @contextmanager
@@ -89,7 +77,7 @@ class ProgressLines(Progress):
     """
 
     def __init__(self, name: str = "") -> None:
-        super().__init__(disable=True, console=console, speed_estimate_period=_PERIOD)
+        super().__init__(disable=True, console=console, speed_estimate_period=math.inf)
         self.prefix = f"{name}: " if name else ""
         self._tenths: dict[TaskID, int] = {}
         self._said_at = time.monotonic()
@@ -112,17 +100,9 @@ class ProgressLines(Progress):
     def _say(self, task: Task) -> None:
         self._said_at = time.monotonic()
         share = "" if task.total is None else f"{task.percentage:.0f} %, "
-        left = task.time_remaining
-        parts = [f"{share}{_count(task, ' of ')}", f"{_clock(task.elapsed or 0.0)} spent"]
-        if left is not None and not task.finished:
-            parts.append(f"{_clock(left)} left")
-        figures, what = ", ".join(parts), self.prefix + task.description
+        spent = timedelta(seconds=round(task.elapsed or 0.0))
+        parts = [f"{share}{_count(task, ' of ')}", f"{spent} spent", _time_left(task)]
+        figures, what = ", ".join(filter(None, parts)), self.prefix + task.description
         room = _WIDTH - len(figures) - len(": ")
         line = f"{what if len(what) <= room else what[: room - 1] + '…'}: {figures}"
         console.print(line, soft_wrap=True, highlight=False)
-
-
-def _clock(seconds: float) -> str:
-    minutes, second = divmod(round(seconds), 60)
-    hour, minute = divmod(minutes, 60)
-    return f"{hour}:{minute:02d}:{second:02d}"

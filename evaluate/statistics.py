@@ -74,8 +74,8 @@ def rate_less_luck(pairs: np.ndarray, less_luck: np.ndarray) -> tuple[float, tup
     """A win rate minus luck and its 95 % interval, both inside 0 to 1.
 
     The interval is Wilson's, for as many independent games as would vary as little. Their number is that of Student's t
-    distribution, because a few pairs may show too small a spread. The interval of results with luck does without this,
-    and is not left behind: between the numbers with and without Student's correction, that of results with luck counts.
+    distribution, because a few pairs may show too small a spread. The interval of results with luck has no such
+    correction: between the numbers with and without it, that of results with luck counts.
 
     Args:
         pairs: (N,) mean result of each pair of games: 0, ½ or 1.

@@ -19,7 +19,7 @@ import tyro
 from torch import nn
 
 import crib_env
-from crib_env.evaluate.matches.single_deals import play_deals
+from crib_env.evaluate.matches.mirrored import play_deals
 from crib_env.observation import N_ACTIONS, N_BOARD
 
 

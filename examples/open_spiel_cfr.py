@@ -33,7 +33,7 @@ play = PlayGame(start=start_of_play(2), threads=1)
 def measure(name, iteration, table):
     """Prints the exploitability of a table of OpenSpiel."""
     found = exploitability(crib_env.open_spiel.PolicyAgent(table), play)
-    print(f"{name:>8} {iteration:>7,} iterations: {found.mean.most:.6f}", flush=True)
+    print(f"{name:>8} {iteration:>7,} iterations: {found.mean:.6f}", flush=True)
 
 
 cfr = CFRPlusSolver(game)

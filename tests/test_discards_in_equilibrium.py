@@ -8,12 +8,12 @@ import pytest
 from crib_env.agents.equilibrium import load_blueprint
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.evaluate.commands.analyse import in_equilibrium
-from crib_env.evaluate.makers.rules_of_thumb import discards_found, overall, pairs_discarded, rules_of_thumb
 from crib_env.exact.deal_classes import cards_of
 from crib_env.exact.discard_statistics import TOTALS, fill_totals
 from crib_env.kernels import kernel
 from crib_env.tables.outlook import fill_discard_points, standard_values
 from crib_env.tables.shipped import DealValues, standard_deals
+from docs.rules_of_thumb import discards_found, overall, pairs_discarded, rules_of_thumb
 from tests.helpers.refusals import refused
 
 ROOT = Path(__file__).parents[1]

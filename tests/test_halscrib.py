@@ -19,7 +19,7 @@ from crib_env.agents.halscrib import (
     discard_values,
     play_situations,
 )
-from crib_env.evaluate.makers.papers.measures import equilibrium
+from crib_env.evaluate.makers.papers.measures import Effort, optimal_share
 from crib_env.exact.discard_statistics import PLACES
 
 
@@ -162,7 +162,7 @@ def test_safe_optimal_and_risky_play_choose_different_cards():
     ("matrix", "lead", "answer"), [((4, -2, -2, 2), 0.40, 0.40), ((0.40, -0.23, -0.25, 0.24), 0.44, 0.42)]
 )
 def test_equilibria_of_the_papers_tables(matrix, lead, answer):
-    row, column = equilibrium(*matrix)
+    row, column = (optimal_share(Effort(1), matrix, k).value for k in range(2))
     assert row == pytest.approx(lead, abs=0.005)
     assert column == pytest.approx(answer, abs=0.005)
 
@@ -171,7 +171,7 @@ def test_equilibria_of_the_papers_tables(matrix, lead, answer):
     ("matrix", "row", "column"), [((3, 2, 1, 0), 1, 0), ((0, 1, 2, 3), 0, 1), ((1, 1, 1, 1), 1, 1)]
 )
 def test_a_dominant_choice_is_not_mixed(matrix, row, column):
-    assert equilibrium(*matrix) == (row, column)
+    assert [optimal_share(Effort(1), matrix, k).value for k in range(2)] == [row, column]
 
 
 @pytest.mark.slow

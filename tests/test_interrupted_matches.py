@@ -27,10 +27,9 @@ def block_of(pairs, seconds_a_pair):
 
 
 def sizes(pace, seconds_a_pair, left):
-    while pairs := pace.next(left):
-        yield pairs
-        pace.took(block_of(pairs, seconds_a_pair))
-        left -= pairs
+    for block in pace.blocks(Shard.of(3, 0, left)):
+        yield len(block.deals)
+        pace.took(block_of(len(block.deals), seconds_a_pair))
 
 
 def test_quick_players_get_the_same_blocks_at_any_speed():

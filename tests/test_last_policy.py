@@ -30,7 +30,7 @@ AVERAGES = {
 def gained():
     """What a best response gains on an agent."""
     game = PlayGame(start=start_of_play(2), threads=1)
-    return lambda agent: exploitability(agent, game).mean.most
+    return lambda agent: exploitability(agent, game).mean
 
 
 def learner_at_the_end(learner, folder):

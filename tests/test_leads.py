@@ -8,7 +8,9 @@ import pytest
 
 from crib_env.cards import RANKS
 from crib_env.evaluate.commands.analyse import leads
-from crib_env.evaluate.makers.rules_of_thumb import (
+from crib_env.hands import HANDS, hand_number
+from crib_env.tables.shipped import Leads, standard_leads
+from docs.rules_of_thumb import (
     answer_habits,
     answers_found,
     lead_habits,
@@ -18,8 +20,6 @@ from crib_env.evaluate.makers.rules_of_thumb import (
     rules_of_thumb,
     tally,
 )
-from crib_env.hands import HANDS, hand_number
-from crib_env.tables.shipped import Leads, standard_leads
 from tests.helpers.refusals import refused
 
 ROOT = Path(__file__).resolve().parent.parent

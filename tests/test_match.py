@@ -9,9 +9,9 @@ import pytest
 import crib_env
 from crib_env.agents import make_agent
 from crib_env.evaluate.executors import Cluster
+from crib_env.evaluate.files import plain
 from crib_env.evaluate.matches import mirrored
-from crib_env.evaluate.matches.match import MatchResult, play_games, play_match, summarise
-from crib_env.evaluate.matches.match_table import match_table
+from crib_env.evaluate.matches.match import MatchResult, match_table, play_games, play_match, summarise
 from crib_env.evaluate.matches.mirrored import Games, mean_of_pairs
 from crib_env.evaluate.statistics import match_points, mean_interval, paired_rate_interval, student_quantile
 from crib_env.values import typed
@@ -78,12 +78,12 @@ def test_a_match_is_the_same_in_any_shards_on_any_number_of_threads(names, games
 
 def test_the_same_seed_gives_the_same_match_and_json_holds_all_of_it():
     results = [play_match(make_agent("greedy"), make_agent("random"), 200, seed=4) for _ in range(2)]
-    again = typed(json.loads(json.dumps(results[0].to_json())), MatchResult)
+    again = typed(json.loads(json.dumps(plain(results[0]))), MatchResult)
     assert again == results[0]
     for result in results:
         assert result.seconds > 0
         assert result.microseconds_per_decision["a"] > 0
-    untimed = [{**result.to_json(), "seconds": 0, "microseconds_per_decision": {}} for result in results]
+    untimed = [{**plain(result), "seconds": 0, "microseconds_per_decision": {}} for result in results]
     assert untimed[0] == untimed[1]
 
 

@@ -113,7 +113,7 @@ def test_the_smallest_game_is_nearly_solved_in_a_second():
     learner = MMDTables(replace(SMALL, episodes=400_000))
     for k in range(20):
         learner.play_and_learn(Round(20_000, 20_000 * k, 0.0, 0.0, np.random.default_rng(k)))
-    assert exploitability(learner.agent, PlayGame(start=start_of_play(2))).mean.most < 0.04  # 0.192 untrained
+    assert exploitability(learner.agent, PlayGame(start=start_of_play(2))).mean < 0.04  # 0.192 untrained
 
 
 def test_rates_change_during_a_run():

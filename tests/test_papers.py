@@ -34,7 +34,7 @@ from crib_env.evaluate.makers.papers.measures import (
     exact,
     fill_totals,
 )
-from crib_env.evaluate.matches.single_deals import play_deals
+from crib_env.evaluate.matches.mirrored import play_deals
 from crib_env.exact.deal_classes import N_CLASSES
 from crib_env.exact.discard_means import EXACT_MEANS
 from crib_env.tables.lang_strategies import STRATEGIES

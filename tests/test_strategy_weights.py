@@ -22,7 +22,7 @@ from crib_env.agents.strategy_weights import SHAPE, StrategyWeightsAgent, starti
 from crib_env.batch import GameBatch
 from crib_env.engine import GAME
 from crib_env.evaluate.matches.match import play_match
-from crib_env.evaluate.matches.single_deals import play_series, wins_series
+from crib_env.evaluate.matches.mirrored import play_series, wins_series
 from crib_env.evaluate.runs.format import snapshots_of
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams

@@ -10,6 +10,7 @@ import pytest
 from crib_env import analyse_discard
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
+from crib_env.evaluate.files import plain
 from crib_env.evaluate.skill.positions import NO_CARD, after_cards, before_discards, chosen_cards
 from crib_env.evaluate.skill.suite import discards, endgames, play, text
 from crib_env.evaluate.skill.suite.suite import (
@@ -18,7 +19,6 @@ from crib_env.evaluate.skill.suite.suite import (
     Outcome,
     Suite,
     figures_table,
-    results_as_json,
     shown,
 )
 from crib_env.evaluate.skill.suite.task import NotMeasuredError, Work, hash_of
@@ -166,8 +166,7 @@ def test_shares_of_two_positions_have_intervals():
 def test_figures_are_read_back_with_their_intervals_and_without():
     with_one, without = Measured(99.0, 1.9, 9, (96.0, 99.8)), Measured(3.0, 0.1, 9)
     kept = Outcome("greedy", "a task", 1, 1.0, {"with one": with_one, "without": without})
-    plan = Suite(("greedy",))
-    (written,) = json.loads(json.dumps(results_as_json(plan, [kept])))["outcomes"]
+    written = json.loads(json.dumps(plain(kept)))
     assert typed(written, Outcome) == kept
     del written["figures"]["without"]["interval"]  # as earlier releases have written it
     assert typed(written, Outcome) == kept
@@ -258,7 +257,7 @@ def test_what_fails_is_reported_and_the_rest_is_kept_and_resumed(tmp_path):
     resumed = list(suite.run(folder, 1, **QUIET, tasks=tasks))
     assert [one.failed for one in resumed] == [None] * 8
     assert [len(task.done) for task in tasks] == [2, 3, 2, 2]
-    assert [typed(json.loads(json.dumps(one)), Outcome) for one in results_as_json(suite, resumed)["outcomes"]]
+    assert [typed(json.loads(json.dumps(plain(one))), Outcome) for one in resumed]
     assert "it cannot be done" in rendered(figures_table(resumed))
 
 

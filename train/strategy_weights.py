@@ -46,7 +46,7 @@ import tyro
 from crib_env.agents.networks.weights_file import SUFFIX
 from crib_env.agents.strategy_weights import SHAPE, StrategyWeightsAgent, starting_weights
 from crib_env.engine import GAME
-from crib_env.evaluate.matches.single_deals import play_series, wins_series
+from crib_env.evaluate.matches.mirrored import play_series, wins_series
 from crib_env.evaluate.runs.format import NET_POINTS_IN_TRAINING, UPDATES, snapshot
 from crib_env.tables.lang_strategies import pegging_values
 from crib_env.tables.shipped import standard_pegging

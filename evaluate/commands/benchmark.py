@@ -9,10 +9,10 @@ import platform
 import random
 import statistics
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import gymnasium
 import numpy as np
@@ -39,65 +39,35 @@ Section = Literal["games", "vector", "single", "openspiel"]
 _PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo", "open_spiel")
 
 
-class Measurement(NamedTuple):
-    """A piece of work whose speed is measured."""
-
-    name: str
-    """With the unit that is counted."""
-    run: Callable[[], int]
-    """Does a fraction of a second of the work; returns the number of units."""
+Work = dict[str, Callable[[], int]]
+"""By name and unit: what does a fraction of a second of some work, and returns the number of units."""
+Rates = dict[str, list[float]]
+"""By name, units a second, or the ratio of two such figures: one value a round."""
 
 
-class Rates(NamedTuple):
-    """Units a second, or the ratio of two such figures, one value a round."""
-
-    values: list[float]
-
-    def over(self, other: Rates) -> Rates:
-        """The ratio to another speed, round by round."""
-        return Rates([one / two for one, two in zip(self.values, other.values)])
-
-    def cells(self, form: str) -> tuple[str, str]:
-        """The median, and the lowest to the highest."""
-        low, high = min(self.values), max(self.values)
-        return f"{statistics.median(self.values):{form}}", f"{low:{form}} to {high:{form}}"
-
-
-def measure(
-    measurements: Iterable[Measurement], seconds: float, on_progress: Callable[[str], None]
-) -> dict[str, Rates]:
+def measure(works: Work, seconds: float, on_progress: Callable[[str], None]) -> Rates:
     """Units a second by name: each in every round, ``seconds`` at a time, after a first call that compiles."""
-    measurements = list(measurements)
-    for measurement in measurements:
-        on_progress(measurement.name)
-        measurement.run()
-    rates: dict[str, Rates] = {measurement.name: Rates([]) for measurement in measurements}
+    for name, run in works.items():
+        on_progress(name)
+        run()
+    rates: Rates = {name: [] for name in works}
     for _ in range(ROUNDS):
-        for measurement in measurements:
-            on_progress(measurement.name)
-            rates[measurement.name].values.append(_per_second(measurement.run, seconds))
+        for name, run in works.items():
+            on_progress(name)
+            done, spent, started = 0, 0.0, time.perf_counter()
+            while not done or spent < seconds:
+                done += run()
+                spent = time.perf_counter() - started
+            rates[name].append(done / spent)
     return rates
 
 
-def _per_second(run: Callable[[], int], seconds: float) -> float:
-    done, spent, started = 0, 0.0, time.perf_counter()
-    while not done or spent < seconds:
-        done += run()
-        spent = time.perf_counter() - started
-    return done / spent
-
-
-def speed_table(rates: dict[str, Rates]) -> Table:
-    """Speeds in units a second, a row each."""
-    rows = [(name, *rate.cells(",.1f")) for name, rate in rates.items()]
-    columns = ("one core, unless stated otherwise", "a second", "range")
-    return table_of(f"a second: median of {ROUNDS} rounds (lowest to highest)", columns, rows)
-
-
-def ratio_table(rates: dict[str, Rates]) -> Table:
-    """Ratios, a row each."""
-    rows = [(name, *ratio.cells(".2f")) for name, ratio in rates.items()]
-    return table_of("times as fast, in the same rounds", ("one / other", "times", "range"), rows)
+def _table(title: str, columns: tuple[str, str, str], rates: Rates, form: str) -> Table:
+    """Of each row the median, and the lowest to the highest."""
+    rows = (
+        (name, f"{statistics.median(of):{form}}", f"{min(of):{form}} to {max(of):{form}}") for name, of in rates.items()
+    )
+    return table_of(title, columns, rows)
 
 
 # What is measured.
@@ -125,7 +95,7 @@ def _play_games(games, policy, n):
     return decisions
 
 
-def _whole_games() -> list[Measurement]:
+def _whole_games() -> Work:
     """Random and greedy games, random decisions of a batch, and statistics of discards."""
     game, seed = np.zeros(1, GAME), iter(range(10**9))
     game["episode_stream"] = streams(0, 1)
@@ -141,14 +111,14 @@ def _whole_games() -> list[Measurement]:
             decisions += len(rows)
         return decisions
 
-    return [
-        Measurement(ENGINE, lambda: 2_000 if _play_games(game, RANDOM, 2_000) else 0),
-        Measurement("random decisions, engine", lambda: int(_play_games(game, RANDOM, 2_000))),
-        Measurement("greedy full games, engine", lambda: 100 if _play_games(game, GREEDY, 100) else 0),
-        Measurement("batch of both seats, decisions with observations and masks", batch),
-        Measurement("discard statistics of 15, in a batch", lambda: len(discard_statistics(hands))),
-        Measurement("discard statistics of 15, one call", lambda: len(discard_statistics(hands[:1]))),
-    ]
+    return {
+        ENGINE: lambda: 2_000 if _play_games(game, RANDOM, 2_000) else 0,
+        "random decisions, engine": lambda: int(_play_games(game, RANDOM, 2_000)),
+        "greedy full games, engine": lambda: 100 if _play_games(game, GREEDY, 100) else 0,
+        "batch of both seats, decisions with observations and masks": batch,
+        "discard statistics of 15, in a batch": lambda: len(discard_statistics(hands)),
+        "discard statistics of 15, one call": lambda: len(discard_statistics(hands[:1])),
+    }
 
 
 @kernel
@@ -185,16 +155,16 @@ class RandomPlay:
         return played
 
 
-def _vector_steps() -> list[Measurement]:
+def _vector_steps() -> Work:
     """Steps that return observations and masks, including the choice of random cards."""
-    return [
-        Measurement("vector env, learner's steps", RandomPlay(GAMES).run),
-        Measurement(ONE_THREAD, RandomPlay(MANY_GAMES, copy=False).run),
-        Measurement(TWO_THREADS, RandomPlay(MANY_GAMES, copy=False, threads=2).run),
-    ]
+    return {
+        "vector env, learner's steps": RandomPlay(GAMES).run,
+        ONE_THREAD: RandomPlay(MANY_GAMES, copy=False).run,
+        TWO_THREADS: RandomPlay(MANY_GAMES, copy=False, threads=2).run,
+    }
 
 
-def _single_games() -> list[Measurement]:
+def _single_games() -> Work:
     """Random play, in whole episodes."""
     pick = random.Random(0)
 
@@ -232,15 +202,15 @@ def _single_games() -> list[Measurement]:
         return 20
 
     single, raw, checked = SingleAgentCribbage(), crib_env.raw_env(), crib_env.env()
-    return [
-        Measurement("single env, learner's steps", lambda: learners_steps(single)),
-        Measurement(ONE_GAME, lambda: full_games(raw)),
-        Measurement("crib_env raw_env, turns", lambda: turns(raw)),
-        Measurement("crib_env env, turns", lambda: turns(checked)),
-    ]
+    return {
+        "single env, learner's steps": lambda: learners_steps(single),
+        ONE_GAME: lambda: full_games(raw),
+        "crib_env raw_env, turns": lambda: turns(raw),
+        "crib_env env, turns": lambda: turns(checked),
+    }
 
 
-def _openspiel() -> list[Measurement]:
+def _openspiel() -> Work:
     """Random full games. OpenSpiel counts the last show to its end, and asks players to pass where here they say go.
 
     Chance is sampled by its probabilities, as in OpenSpiel's own examples, or picked like an action, since all cards
@@ -250,7 +220,7 @@ def _openspiel() -> list[Measurement]:
         import pyspiel
     except ImportError:
         console.print("skipped: OpenSpiel's cribbage (open_spiel is not installed)")
-        return []
+        return {}
     game, rng, pick = pyspiel.load_game("cribbage(players=2)"), np.random.default_rng(0), random.Random(0)
 
     def play(n: int, by_probabilities: bool) -> int:
@@ -265,15 +235,10 @@ def _openspiel() -> list[Measurement]:
                     state.apply_action(legal[int(pick.random() * len(legal))])
         return n
 
-    return [Measurement(SAMPLED, lambda: play(20, True)), Measurement(FAST, lambda: play(100, False))]
+    return {SAMPLED: lambda: play(20, True), FAST: lambda: play(100, False)}
 
 
-_SECTIONS: dict[str, Callable[[], list[Measurement]]] = {
-    "games": _whole_games,
-    "vector": _vector_steps,
-    "single": _single_games,
-    "openspiel": _openspiel,
-}
+_SECTIONS = {"games": _whole_games, "vector": _vector_steps, "single": _single_games, "openspiel": _openspiel}
 
 
 def benchmark(
@@ -293,17 +258,22 @@ def benchmark(
     check_outputs(json_file)
     with progress_bar() as progress:
         task = progress.add_task("setting up", total=None)
-        measurements = [row for section in sections for row in _SECTIONS[section]()]
-        progress.update(task, total=len(measurements) * (ROUNDS + 1))
-        rates = measure(measurements, seconds, lambda name: progress.update(task, advance=1, description=name))
-    ratios = {f"{one} / {other}": rates[one].over(rates[other]) for one, other in _RATIOS if {one, other} <= {*rates}}
+        works = {name: run for section in sections for name, run in _SECTIONS[section]().items()}
+        progress.update(task, total=len(works) * (ROUNDS + 1))
+        rates = measure(works, seconds, lambda name: progress.update(task, advance=1, description=name))
+    ratios = {
+        f"{one} / {other}": [of_one / of_other for of_one, of_other in zip(rates[one], rates[other])]
+        for one, other in _RATIOS
+        if {one, other} <= {*rates}
+    }
     try:
         if json_file is not None:
-            of_rounds = [{name: each.values for name, each in found.items()} for found in (rates, ratios)]
-            write_json(json_file, {"machine": _machine(), "per_second": of_rounds[0], "ratios": of_rounds[1]})
+            write_json(json_file, {"machine": _machine(), "per_second": rates, "ratios": ratios})
     finally:
-        console.print(speed_table(rates))
-        console.print(ratio_table(ratios))
+        title = f"a second: median of {ROUNDS} rounds (lowest to highest)"
+        console.print(_table(title, ("one core, unless stated otherwise", "a second", "range"), rates, ",.1f"))
+        title = "times as fast, in the same rounds"
+        console.print(_table(title, ("one / other", "times", "range"), ratios, ".2f"))
 
 
 def _machine() -> dict[str, str]:

@@ -10,7 +10,7 @@ from crib_env.evaluate.command_line import Folder
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.job import held
-from crib_env.evaluate.matches.dataset import Dataset, load_pyarrow, write_card
+from crib_env.evaluate.matches.dataset import Dataset, check_pyarrow, write_card
 from crib_env.evaluate.progress import advancing
 from crib_env.values import Amount, Seed, Threads
 
@@ -33,7 +33,7 @@ def dataset(
         seed: Random seed of the deals.
         threads: Number of threads; they do not change the files.
     """
-    load_pyarrow()
+    check_pyarrow()
     plan = Dataset(agents, games, seed)
     plan.begin(folder)
     with (

@@ -11,8 +11,8 @@ from crib_env.evaluate.ending import reported_errors
 from crib_env.evaluate.executors import check_executor, connected
 from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.evaluate.job import again, held
-from crib_env.evaluate.matches.league import MEAN, Cell, League, Standings
-from crib_env.evaluate.matches.match_table import faults_in_words
+from crib_env.evaluate.matches.league import MEAN, League, Standings
+from crib_env.evaluate.matches.match import faults_in_words
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.statistics import half_width
 from crib_env.values import Games, Seed, Threads
@@ -62,15 +62,12 @@ def standing_rows(standings: Standings) -> tuple[list[str], list[list[str]]]:
 def matrix_rows(standings: Standings) -> tuple[list[str], list[list[str]]]:
     """Header and rows of the matrix: win rates in percent with half of their 95 % intervals, the best agent first."""
     names, order = standings.league.agents, standings.order
-    rows = []
-    for i in order:
-        cells = (standings.cells.get((i, j)) for j in order)
-        rows.append([names[i], *("" if cell is None else _percent(cell) for cell in cells)])
+    shown = {
+        two: f"{100 * cell.win_rate:.1f} ± {100 * half_width((cell.low, cell.high)):.1f}"
+        for two, cell in standings.cells.items()
+    }
+    rows = [[names[i], *(shown.get((i, j), "") for j in order)] for i in order]
     return ["wins of … against, %", *(names[j] for j in order)], rows
-
-
-def _percent(cell: Cell) -> str:
-    return f"{100 * cell.win_rate:.1f} ± {100 * half_width((cell.low, cell.high)):.1f}"
 
 
 def in_words(standings: Standings) -> str:
@@ -82,13 +79,6 @@ def in_words(standings: Standings) -> str:
         f"{', all results less luck' if league.luck_adjusted else ''}; Bradley-Terry ratings with mean "
         f"{MEAN:.0f}, which predict every win rate to within {100 * standings.misfit:.1f} percentage points{faults}"
     )
-
-
-def write_report(standings: Standings, folder: Path) -> None:
-    """Writes ``league.md``."""
-    with whole_text(folder / "league.md") as file:
-        tables = (markdown_table(*standing_rows(standings)), markdown_table(*matrix_rows(standings)))
-        file.write("\n".join([f"{in_words(standings)}.\n", *tables]))
 
 
 def play_and_report(league: League, folder: Path, threads: int, executor: str | None = None) -> None:
@@ -104,6 +94,10 @@ def play_and_report(league: League, folder: Path, threads: int, executor: str | 
 
         matches = league.play(folder, threads, on_progress, cluster)
     standings = Standings.of(league, matches)
-    write_report(standings, folder)
-    console.print(table_of("league", *standing_rows(standings), words=2, no_wrap=True))
+    rows = standing_rows(standings)
+    with whole_text(folder / "league.md") as file:
+        file.write(
+            "\n".join([f"{in_words(standings)}.\n", *(markdown_table(*one) for one in (rows, matrix_rows(standings)))])
+        )
+    console.print(table_of("league", *rows, words=2, no_wrap=True))
     console.print(f"{in_words(standings)}; files: {folder}", soft_wrap=True)

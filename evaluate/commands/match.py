@@ -15,11 +15,17 @@ from crib_env.engine import WIN
 from crib_env.evaluate.command_line import AgentName, SomeExecutor, SomeFile, SomeGames, SomeJson
 from crib_env.evaluate.console import console, table_of
 from crib_env.evaluate.executors import connected
-from crib_env.evaluate.files import check_outputs, write_json
+from crib_env.evaluate.files import check_outputs, plain, write_json
 from crib_env.evaluate.job import held, lock_of
 from crib_env.evaluate.matches.game_records import add_records
-from crib_env.evaluate.matches.match import MatchResult, pair_results, play_games, summarise
-from crib_env.evaluate.matches.match_table import faults_in_words, match_table
+from crib_env.evaluate.matches.match import (
+    MatchResult,
+    faults_in_words,
+    match_table,
+    pair_results,
+    play_games,
+    summarise,
+)
 from crib_env.evaluate.matches.mirrored import Games, Pace, Shard, play_pairs, working
 from crib_env.evaluate.matches.resuming import take_up
 from crib_env.evaluate.matches.stopping import Narrow, Sprt, StoppingRule
@@ -70,10 +76,6 @@ def match(asked: Annotated[MatchArguments, tyro.conf.arg(name="")]) -> None:
     """Plays mirrored games: the same deals twice, with the seats swapped.
 
     Ctrl-C or an error, such as a full disk, ends it and keeps the finished games.
-
-    Raises:
-        ValueError: an argument is not allowed.
-        Exception, KeyboardInterrupt: what stopped the match, after reporting the finished games.
     """
     check_outputs(asked.json_file, asked.record)
     if asked.sprt is not None and asked.until is not None:
@@ -103,14 +105,13 @@ def _play(a: Agent, b: Agent, games: int, rule: StoppingRule | None, asked: Matc
     def write(found: MatchResult) -> None:
         if asked.json_file is not None:
             test = {"sprt": rule.found(*pair_results(parts))} if isinstance(rule, Sprt) else {}
-            write_json(asked.json_file, found.to_json() | test)
+            write_json(asked.json_file, plain(found) | test)
 
     stopped: BaseException | None = None
+    done = 0 if kept is None else len(kept.scores)
     try:
         with ExitStack() as opened:
-            bar = advancing(
-                f"{a.name} against {b.name}", games if rule is None else None, 0 if kept is None else len(kept.scores)
-            )
+            bar = advancing(f"{a.name} against {b.name}", games if rule is None else None, done)
             on_progress = opened.enter_context(bar)
             playing = play_games(
                 a,
@@ -164,12 +165,7 @@ POSITIONS = (*((n, n) for n in _EVEN), *_UNEVEN, *(pair[::-1] for pair in _UNEVE
 def play_endgames(
     a: Agent, b: Agent, games: int, seed: int, threads: int, measure_luck: bool = False
 ) -> dict[tuple[int, int], Games]:
-    """Mirrored games of ``a`` against ``b`` from each of ``POSITIONS``.
-
-    Raises:
-        ValueError: ``games`` is not a positive even number.
-    """
-    typed(games, GameAmount, "games")
+    """Mirrored games of ``a`` against ``b`` from each of ``POSITIONS``."""
     found, pace = {}, Pace()
     with (
         advancing(f"{a.name} against {b.name}", len(POSITIONS) * games) as on_progress,
@@ -204,17 +200,17 @@ def endgames(
     played = play_endgames(first, second, games, seed, threads, luck_adjusted)
     results = [pair_results([one]) for one in played.values()]
     how = f"{games:,} mirrored games a position{', less luck' if luck_adjusted else ''}"
-    title = f"{first.name} against {second.name} near the end, {how}"
-    columns = ("dealer needs", "pone needs", "win rate", "95 % interval")
-    table = table_of(title, columns, words=0, title_justify="left")
-    for (dealer, pone), (won, less) in zip(played, results):
-        table.add_row(str(dealer), str(pone), *_rate(won, less))
-    table.add_section()
-    every = np.concatenate([won for won, _ in results])
-    table.add_row("all", "", *_rate(every, np.concatenate([less for _, less in results]) if luck_adjusted else None))
+    won, less = zip(*results)
+    results.append((np.concatenate(won), np.concatenate(less) if luck_adjusted else None))
+    table = table_of(
+        f"{first.name} against {second.name} near the end, {how}",
+        ("dealer needs", "pone needs", "win rate", "95 % interval"),
+        words=0,
+        title_justify="left",
+    )
+    for needed, found in zip([*played, ("all", "")], results):
+        if needed[0] == "all":
+            table.add_section()
+        rate, (low, high) = rate_of_pairs(*found)
+        table.add_row(*map(str, needed), f"{rate:.2%}", f"{low:.2%} to {high:.2%}")
     console.print(table)
-
-
-def _rate(won: np.ndarray, less_luck: np.ndarray | None) -> tuple[str, str]:
-    rate, (low, high) = rate_of_pairs(won, less_luck)
-    return f"{rate:.2%}", f"{low:.2%} to {high:.2%}"

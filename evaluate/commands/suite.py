@@ -9,6 +9,7 @@ from typing import Annotated
 
 import tyro
 
+from crib_env.distribution import __version__
 from crib_env.evaluate.command_line import AgentNames, SomeExecutor, SomeFolder, SomeJson
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import reported_errors
@@ -16,7 +17,7 @@ from crib_env.evaluate.executors import check_executor, connected
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.job import again, held
 from crib_env.evaluate.progress import progress_bar, say
-from crib_env.evaluate.skill.suite.suite import NAMES, Outcome, Suite, figures_table, results_as_json
+from crib_env.evaluate.skill.suite.suite import NAMES, Outcome, Suite, figures_table
 from crib_env.values import Threads
 
 Tasks = Annotated[tuple[str, ...], tyro.conf.arg(metavar="TASK ...", help_behavior_hint="")]
@@ -91,14 +92,17 @@ def _measure_and_report(plan: Suite, folder: Path, threads: int, executor: str |
         def on_task(agent: str, task: str) -> None:
             progress.reset(bar, description=f"{agent}: {task}")
 
-        for outcome in plan.run(
-            folder, threads, on_task, lambda done: progress.update(bar, advance=done), cluster=cluster
-        ):
+        def on_progress(done: float) -> None:
+            progress.update(bar, advance=done)
+
+        for outcome in plan.run(folder, threads, on_task, on_progress, cluster=cluster):
             outcomes.append(outcome)
             if outcome.failed is not None:
                 say(progress, f"{outcome.agent}: {outcome.task} failed ({outcome.failed})")
     if json_file is not None:
-        write_json(json_file, results_as_json(plan, outcomes))
+        write_json(
+            json_file, {"release": __version__, "share": plan.share, "shares": plan.shares, "outcomes": outcomes}
+        )
     console.print(figures_table(outcomes))
     console.print(f"files: {folder}", soft_wrap=True)
     failed = [f"{outcome.task} of {outcome.agent}" for outcome in outcomes if outcome.failed is not None]

@@ -18,7 +18,7 @@ from crib_env.agents.choosing import six_dealt
 from crib_env.agents.expert import ExpertAgent
 from crib_env.engine import OVER
 from crib_env.evaluate.matches.mirrored import check_players
-from crib_env.evaluate.skill.analysis.judges import JudgeName, PlayJudge, discard_worth, play_judge
+from crib_env.evaluate.skill.analysis.judges import ExpertJudge, discard_worth
 from crib_env.evaluate.skill.positions import after_cards, batch_of, before_discards
 from crib_env.evaluate.skill.suite import discards, play
 from crib_env.exact.discard_statistics import PLACES
@@ -56,29 +56,20 @@ class Episode:
             discards and the first 400 cards: train on others.
         opponent: an agent's name; ``None`` where both seats are asked, in turn.
         unit: see :data:`Unit`. Discards and deals are at 0–0 for points, and at scores at most 60 apart for chances.
-        judge: of the play, of deals and games.
 
     Attributes:
-        seat: who is to act, 0 or 1.
-        choices: what it has chosen so far, by seat.
+        choices: what has been chosen so far, by seat.
         illegal: how many answers named no legal cards.
-
-    Raises:
-        ValueError: an argument is not allowed; the message names it.
     """
 
-    def __init__(
-        self,
-        task: Task,
-        number: int,
-        opponent: str | None = "careful",
-        unit: Unit = "points",
-        judge: JudgeName = "expert",
-    ) -> None:
+    def __init__(self, task: Task, number: int, opponent: str | None = "careful", unit: Unit = "points") -> None:
         _check(task, number, unit)
         self._batch, self._known = _begin(task, number, unit)
-        self._unit, self._judge, self._is_one = unit, judge, task in _SIZES
-        self._opponent = None if opponent is None or self._is_one else _opponent(opponent)
+        self._unit, self._is_one = unit, task in _SIZES
+        self._opponent: Agent | None = None
+        if opponent is not None and not self._is_one:
+            check_players([opponent])
+            self._opponent = make_agent(opponent)
         self._told = Observers(self._batch, *([] if self._opponent is None else [(self._opponent, np.array([1]))]))
         self._ends = False  # after the only decision
         self.choices: tuple[list[Choice], list[Choice]] = ([], [])
@@ -92,7 +83,7 @@ class Episode:
 
     @property
     def seat(self) -> int:
-        """Whoever is to act, or was."""
+        """Whoever is to act, or was: 0 or 1."""
         return int(self._batch.games["turn"][0])
 
     @property
@@ -120,18 +111,13 @@ class Episode:
             ranks = [card % 13 for (card,) in sets]
             if self._known is not None:
                 return [Choice(tuple(cards), float(self._known[rank])) for cards, rank in zip(sets, ranks)]
-            worth = _judge(self._judge).worth(views)
+            worth = _judge().worth(views)
             values = (worth.points if self._unit == "points" else worth.chances)[0, ranks]
         return [Choice(tuple(cards), float(values.max() - value)) for cards, value in zip(sets, values)]
 
     def answer(self, text: str) -> str:
-        """Reads an answer (:func:`crib_env.text.read_answer`) and plays it, on to the next decision.
-
-        The third answer to a decision that names no legal cards gives up.
-
-        Returns:
-            What follows (:meth:`words`), or why the answer cannot be played.
-        """
+        """Reads an answer (:func:`crib_env.text.read_answer`) and plays it, on to the next decision; returns
+        :meth:`words`, or why it cannot be played. The third answer to a decision that names no legal cards gives up."""
         if self.is_over:
             return self.words()
         try:
@@ -216,19 +202,14 @@ def _begin(task: Task, number: int, unit: Unit) -> tuple[GameBatch, np.ndarray |
     return GameBatch(streams(number, 1), episode=task, start_spread=spread), None
 
 
-def _opponent(name: str) -> Agent:
-    check_players([name])
-    return make_agent(name)
-
-
 @cache
 def _analyst() -> ExpertAgent:
     return ExpertAgent(threads=1)
 
 
 @cache
-def _judge(name: JudgeName) -> PlayJudge:
-    return play_judge(name, threads=1)
+def _judge() -> ExpertJudge:
+    return ExpertJudge(threads=1)
 
 
 class CribbageTools:
@@ -247,12 +228,8 @@ class CribbageTools:
         """Begins the episode of a row; the position in words.
 
         Args:
-            task: ``"discards"``, ``"play"``, ``"deal"`` or ``"game"``.
-            number: which position of the suite, or the seed of the deals.
+            task, number: as for :class:`Episode`, with its errors.
             row: other columns, which are not used.
-
-        Raises:
-            ValueError: there is no such episode.
         """
         self._episode = Episode(task, number, self._opponent, self._unit)
         return self._episode.words()

@@ -127,15 +127,17 @@ def solve_crib_tables(*, rounds: int = 5, draws: int = 40_000, seed: int = 0, th
             new, error, share = (found[:, PAIR_NUMBER, k] for k in range(3))
             change = float(np.abs(new - mean)[share > 0].max())
             mean = new
-    kept, hand_points = zip(*(deals.kept(mean[role], sign) for role, sign in enumerate(SIGNS)))
+    kept, hand_points = np.zeros((2, N_FOURS)), np.zeros((2, N_POINTS))
+    for role, sign in enumerate(SIGNS):
+        _add_kept(deals.cards, deals.choices(mean[role], sign), deals.sizes, kept[role], hand_points[role])
     return CribTables(
         mean,
         np.where(share > 0, error, np.nan),
         share,
         change,
         against_random,
-        np.stack(kept) / N_DEALS,
-        np.stack(hand_points) / (N_DEALS * STARTERS),
+        kept / N_DEALS,
+        hand_points / (N_DEALS * STARTERS),
     )
 
 
@@ -166,12 +168,6 @@ class _Deals:
         choice = np.empty(N_CLASSES, np.int64)
         _choose_all(self.totals, self.cards, table, sign, choice)
         return choice
-
-    def kept(self, table: np.ndarray, sign: int) -> tuple[np.ndarray, np.ndarray]:
-        """By a table: how often each hand is kept (1820,), and each number of points shown (30,), unscaled."""
-        kept, hand_points = np.zeros(N_FOURS), np.zeros(N_POINTS)
-        _add_kept(self.cards, self.choices(table, sign), self.sizes, kept, hand_points)
-        return kept, hand_points
 
     def realise(
         self, number: int, word: np.uint64, *, discarded: np.ndarray, draws: int, table: np.ndarray, sign: int

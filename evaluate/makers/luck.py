@@ -12,7 +12,7 @@ Sets S that differ only in suits give the same term, so one set of each class is
 Expected results are solved from deals that an agent played against itself, as :mod:`crib_env.evaluate.makers.win_table`
 solves the win table, for three results at once. At each pair of scores the result after the deal is also regressed on
 the values of the twelve cards (:func:`crib_env.evaluate.skill.luck.usual_deal.value_cards`). Least squares gives the
-slopes that turn luck in points into luck in results. A bad table would remove less noise, but it cannot cause bias.
+slopes that turn luck in points into luck in results.
 """
 
 from __future__ import annotations
@@ -52,9 +52,7 @@ from crib_env.scoring import SUIT
 from crib_env.tables.outlook import DiscardValues, standard_values
 from crib_env.values import MOST_GAMES, Range
 
-N_DISJOINT = N_DEALS * comb(46, 6)
-"""Ordered pairs of disjoint six-card hands."""
-
+N_DISJOINT = N_DEALS * comb(46, 6)  # ordered pairs of disjoint six-card hands
 _HELD = 6
 # Ways to choose k of n cards; the number of a set of cards is the sum of comb(card, place), places from 1.
 _COMB = np.array([[comb(n, k) for k in range(_HELD + 1)] for n in range(53)], np.int64)
@@ -227,13 +225,6 @@ def _play_all(scratch, first, points):
                         points[i, j, role] += played[play, role]
 
 
-def _crib_table() -> np.ndarray:
-    """(91, 91) rank points of two discarded pairs, over 48 starters, by their ranks."""
-    of_hand = np.array([crib_rank_total(four) for four in FOUR_MASKS])
-    four = np.concatenate(np.broadcast_arrays(HANDS[2][:, None], HANDS[2]), axis=-1)
-    return of_hand[hand_number(four)]
-
-
 def exact_means(values: DiscardValues) -> list[Fraction]:
     """The mean over all deals of each of ``PARTS``, in points; takes some minutes."""
     sixes, sizes = representatives(), class_sizes()
@@ -255,10 +246,12 @@ def exact_means(values: DiscardValues) -> list[Fraction]:
         return Fraction(total, SHARES * SHARES * scale * N_DISJOINT)
 
     heels = Fraction(2 * 4, 52)
+    fours = np.concatenate(np.broadcast_arrays(HANDS[2][:, None], HANDS[2]), axis=-1)
+    cribs = np.array([crib_rank_total(four) for four in FOUR_MASKS])[hand_number(fours)]  # of two pairs, 48 starters
     return [
         hand(PONE),
         hand(DEALER) + heels,
-        disjoint(discarded, _crib_table(), 48),
+        disjoint(discarded, cribs, 48),
         disjoint(kept, play[..., PONE], PLAYS),
         disjoint(kept, play[..., DEALER], PLAYS),
     ]
@@ -297,20 +290,14 @@ def _solve(points, weights, expected, slopes):
                     slopes[dealer, pone, result, part] = slope
 
 
-@kernel
-def _value_all(games, values, scratch, out):
-    for n in range(len(games)):
-        dealer = np.int64(games[n]["dealer"])
-        cards, pone = games[n]["cards"], 1 - dealer
-        pones, dealers = mask_of(cards[6 * pone : 6 * pone + 6]), mask_of(cards[6 * dealer : 6 * dealer + 6])
-        value_cards(pones, dealers, values, scratch, out[n])
-
-
 def solve_luck_table(agent: Agent, deals: int, seed: int, means: np.ndarray, values: DiscardValues) -> LuckTable:
     """A luck table from deals that an agent plays against itself; ``means`` (5,) are :func:`exact_means`."""
     points = points_of(agent, streams(seed, deals))
     worth = np.zeros((deals, len(PARTS)))
-    _value_all(GameBatch(streams(seed, deals), episode="deal").games, values, new_scratch(), worth)
+    scratch = new_scratch()
+    for game, out in zip(GameBatch(streams(seed, deals), episode="deal").games, worth):
+        sixes = mask_of(game["cards"][:6]), mask_of(game["cards"][6:12])
+        value_cards(sixes[1 - game["dealer"]], sixes[game["dealer"]], values, scratch, out)
     worth -= worth.mean(axis=0)
     weights = np.ascontiguousarray(np.linalg.solve(worth.T @ worth, worth.T))
     expected, slopes = np.zeros((WIN, WIN, len(RESULTS))), np.zeros((WIN, WIN, len(RESULTS), len(PARTS)))

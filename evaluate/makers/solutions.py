@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import tyro
@@ -70,12 +70,9 @@ def _choices(
     worth = np.divide(summed, dealt[:, None], out=np.zeros(summed.shape), where=is_dealt)
     best = worth.max(axis=1)
     chosen = chances[np.arange(_N)[:, None], _HANDS]
-    return _rounded(chosen, np.float16), _rounded(best[:, None] - worth, np.float16), _rounded(best, np.float32)
-
-
-def _rounded(numbers: np.ndarray, kind: type[np.floating[Any]]) -> np.ndarray:
-    """Rounds to thousandths: the solution is no more exact, and the file is a third smaller."""
-    return numbers.round(3).astype(kind)
+    # To thousandths: the solution is no more exact, and the file is a third smaller.
+    chosen, cost, best = (numbers.round(3) for numbers in (chosen, best[:, None] - worth, best))
+    return chosen.astype(np.float16), cost.astype(np.float16), best.astype(np.float32)
 
 
 def blueprint_of(game: PlayGame, policy: np.ndarray, state: Path) -> Blueprint:

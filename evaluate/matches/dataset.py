@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -34,41 +35,25 @@ from crib_env.values import Amount, WholeNumber, check_values, typed
 BOARD_BYTES = 83  # of 659 bits
 CARDS_OF_A_DEAL = 12  # four are discarded, eight are laid
 COLUMNS = {
-    "game": "number of the game, from 0",
-    "deal": "number of the deal in its game, from 0",
-    "place": "number of the card in its deal, from 0: four are discarded, eight are laid",
-    "player": "0 or 1, which agent decides; it has this seat in even games, and the other one in odd games",
-    "is_dealer": "whether this player deals",
-    "own_score": "this player's score before the decision",
-    "other_score": "the opponent's score before the decision",
+    "game": ("i8", "number of the game, from 0"),
+    "deal": ("i2", "number of the deal in its game, from 0"),
+    "place": ("i1", "number of the card in its deal, from 0: four are discarded, eight are laid"),
+    "player": ("i1", "0 or 1, which agent decides; it has this seat in even games, and the other one in odd games"),
+    "is_dealer": ("?", "whether this player deals"),
+    "own_score": ("i2", "this player's score before the decision"),
+    "other_score": ("i2", "the opponent's score before the decision"),
     "observation": (
+        f"{BOARD_BYTES}u1",
         "83 bytes: the 659 bits of the board observation, eight in a byte, the highest first; "
-        "the first 209 bits are the standard observation"
+        "the first 209 bits are the standard observation",
     ),
-    "mask": "legal cards as a set of bits: bit = card id",
-    "action": "the card discarded or laid, 13 * suit + rank",
-    "reward": "points made less points the opponent made until this player's next decision, or the end",
-    "won": "whether this player won the game",
+    "mask": ("u8", "legal cards as a set of bits: bit = card id"),
+    "action": ("i1", "the card discarded or laid, 13 * suit + rank"),
+    "reward": ("i2", "points made less points the opponent made until this player's next decision, or the end"),
+    "won": ("?", "whether this player won the game"),
 }
-"""What each column of :data:`ROW` and of the files is."""
-
-
-ROW = np.dtype(
-    [
-        ("game", "i8"),
-        ("deal", "i2"),
-        ("place", "i1"),
-        ("player", "i1"),
-        ("is_dealer", "?"),
-        ("own_score", "i2"),
-        ("other_score", "i2"),
-        ("observation", "u1", BOARD_BYTES),
-        ("mask", "u8"),
-        ("action", "i1"),
-        ("reward", "i2"),
-        ("won", "?"),
-    ]
-)
+"""The type of each column, and what it is."""
+ROW = np.dtype([(name, kind) for name, (kind, _) in COLUMNS.items()])
 Rows: TypeAlias = "np.recarray[Any, Any]"
 """(N,) decisions of dtype :data:`ROW`, in the order of the games and of the decisions in them."""
 
@@ -80,11 +65,7 @@ def play_rows(
     games: int,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Rows:
-    """Plays the games ``first`` to ``first + games - 1`` of a dataset, each on its own deals.
-
-    Raises:
-        ValueError: an agent chose an illegal card.
-    """
+    """Plays the games ``first`` to ``first + games - 1`` of a dataset, each on its own deals."""
     batch = GameBatch(streams(seed, first + games)[first:], first_id=first)
     parts = []
     for turn in turns(batch, agents):
@@ -119,23 +100,16 @@ def _seen(turn: Turn) -> np.ndarray:
     return rows
 
 
-def load_pyarrow() -> Any:
-    """The module ``pyarrow.parquet``.
-
-    Raises:
-        ValueError: it is not installed.
-    """
-    try:
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ValueError(missing("a dataset", error)) from None
-    return pyarrow.parquet
+def check_pyarrow() -> None:
+    """Raises ``ValueError`` if pyarrow is not installed."""
+    if find_spec("pyarrow") is None:
+        raise ValueError(missing("a dataset", ImportError(name="pyarrow")))
 
 
 def write_rows(path: Path, rows: Rows) -> None:
     """Writes a shard, whole or not at all."""
-    parquet = load_pyarrow()
     import pyarrow
+    import pyarrow.parquet as parquet
 
     packed = pyarrow.FixedSizeBinaryArray.from_buffers(
         pyarrow.binary(BOARD_BYTES), len(rows), [None, pyarrow.py_buffer(np.ascontiguousarray(rows.observation))]
@@ -147,12 +121,9 @@ def write_rows(path: Path, rows: Rows) -> None:
 
 
 def read_rows(path: Path) -> Rows:
-    """Reads what :func:`write_rows` wrote.
+    """Reads what :func:`write_rows` wrote; ``ValueError`` names a file that is not a whole shard."""
+    import pyarrow.parquet as parquet
 
-    Raises:
-        ValueError: it is not a whole shard; the message names it.
-    """
-    parquet = load_pyarrow()
     try:
         table = parquet.read_table(path, columns=list(COLUMNS))
         rows = np.zeros(len(table), ROW).view(np.recarray)
@@ -171,11 +142,7 @@ def read_rows(path: Path) -> Rows:
 
 
 def observations(rows: Rows, observation: str = "209") -> np.ndarray:
-    """(N, 209 or 659) int8 observations, ``"209"`` or ``"board"``.
-
-    Raises:
-        ValueError: it is another observation, which the rows do not hold.
-    """
+    """(N, 209 or 659) int8 observations, ``"209"`` or ``"board"``; the rows hold no others."""
     if observation not in ("209", "board"):
         raise ValueError(f"observation={observation!r} is not allowed: a dataset holds '209' and 'board'")
     return np.unpackbits(rows.observation, axis=1, count=OBSERVATIONS[observation].size).astype(np.int8)
@@ -218,16 +185,12 @@ class Manifest(NamedTuple):
 
 @dataclass(frozen=True)
 class Dataset(Job):
-    """The settings of a dataset: games and columns.
+    """The settings of a dataset; ``ValueError`` if an agent or a number is not allowed.
 
     Attributes:
         agents: names of both; the first has seat 0 in even games.
         games: how many, each on its own deals.
-        seed: of the deals.
         version: of the columns.
-
-    Raises:
-        ValueError: an agent cannot be made, sees hidden cards or is a person, or a number is not allowed.
     """
 
     KIND = "dataset"
@@ -247,13 +210,9 @@ class Dataset(Job):
         Args:
             threads: how many shards are played side by side; they do not change the files.
             on_progress: called with the number of further games done, those found in the folder included.
-
-        Raises:
-            ValueError: a shard is damaged, or an agent chose an illegal card.
         """
         from crib_env import __version__
 
-        load_pyarrow()
         (folder / "shards").mkdir(exist_ok=True)
         if not all(make_agent(name).powers.copyable for name in self.agents):
             threads = 1
@@ -290,11 +249,7 @@ def _hash_of(path: Path) -> str:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a finished dataset.
-
-    Raises:
-        ValueError: the folder has none.
-    """
+    """The manifest of a finished dataset; ``ValueError`` if the folder has none."""
     fault = f"{folder} is not the folder of a finished dataset"
     return read_json(folder / MANIFEST, fault, lambda content: typed(content, Manifest))
 
@@ -305,11 +260,7 @@ def read_dataset(folder: Path) -> Iterator[Rows]:
 
 
 def read_shard(folder: Path, shard: Shard) -> Rows:
-    """A shard of a finished dataset, checked by its checksum.
-
-    Raises:
-        ValueError: it is missing or damaged; the message names it.
-    """
+    """A shard of a finished dataset; ``ValueError`` names one that is missing, or damaged by its checksum."""
     path = folder / shard.file
     if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
         raise ValueError(f"{folder} has no file {shard.file}, which its {MANIFEST} names")
@@ -336,7 +287,7 @@ def write_card(folder: Path, manifest: Manifest) -> None:
             "`crib_env.evaluate.matches.dataset.read_dataset(folder)` reads it and checks every file; any reader of "
             "Parquet reads it, too.\n\n"
             "## A row is a decision\n\n"
-            f"{markdown_table(['column', 'meaning'], [list(one) for one in COLUMNS.items()])}\n"
+            f"{markdown_table(['column', 'meaning'], [[name, meaning] for name, (_, meaning) in COLUMNS.items()])}\n"
             "The rows stand in the order of play, forced cards among them. Neither player's observation holds a card "
             "that it may not know. The choices are those of two programs, and positions that these avoid are rare.\n\n"
             "## Files\n\n"

@@ -59,11 +59,7 @@ class GameRecord:
 
     @classmethod
     def of_line(cls, line: str) -> GameRecord:
-        """Reads a line of :meth:`to_line`.
-
-        Raises:
-            ValueError: it is not a recorded game.
-        """
+        """Reads a line of :meth:`to_line`; ``ValueError`` if it is not a recorded game."""
         try:
             content = parse_json(line)
             left_out = {"start_scores": [0, 0], "missed": []}
@@ -72,22 +68,14 @@ class GameRecord:
             raise ValueError(f"it is not a recorded game ({error})") from None
 
     def begin(self) -> raw_env:
-        """An environment at the start of this game.
-
-        Raises:
-            ValueError: a deal is invalid, or a game cannot start from these scores; the message names them.
-        """
+        """An environment at the start of this game; ``ValueError`` names a deal or scores that are not possible."""
         env = raw_env(events=True)
         env.reset(options={"first_dealer": self.first_dealer, "deals": self.deals, "scores": self.start_scores})
         return env
 
     def check(self) -> None:
-        """Replays the game.
-
-        Raises:
-            ValueError: a card is not legal, a deal has no cards, more was missed than a hand is worth, or the game does
-                not end with these scores.
-        """
+        """Replays the game; ``ValueError`` if a card is not legal, a deal has no cards, more was missed than a hand is
+        worth, or the game does not end with these scores."""
         if beyond := [one for one in self.missed if one.deal > len(self.deals)]:
             raise ValueError(f"it has {len(self.deals)} deals, and points missed in deal {beyond[0].deal}")
         env = self.begin()
@@ -141,15 +129,11 @@ class Recorder:
                 self._first_dealers[row],
                 tuple(self._deals[row]),
                 tuple(map(format_cards, self._cards[row])),
-                _pair(self._batch.games["scores"][row]),
-                _pair(self._batch.games["start_scores"][row]),
+                tuple(self._batch.games["scores"][row].tolist()),
+                tuple(self._batch.games["start_scores"][row].tolist()),
             )
             for row in range(len(self._batch))
         )
-
-
-def _pair(scores: np.ndarray) -> tuple[int, int]:
-    return int(scores[0]), int(scores[1])
 
 
 def add_records(path: Path, records: Sequence[GameRecord]) -> None:
@@ -159,11 +143,7 @@ def add_records(path: Path, records: Sequence[GameRecord]) -> None:
 
 
 def read_records(path: Path) -> list[GameRecord]:
-    """All games of a file, replayed as a check.
-
-    Raises:
-        ValueError: there is no such file, no game in it, or one cannot be replayed; the message names it.
-    """
+    """All games of a file, replayed as a check; ``ValueError`` names what is wrong, and the line."""
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
     try:

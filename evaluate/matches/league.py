@@ -46,25 +46,25 @@ _POINTS = 400 / math.log(10)  # points of rating in a unit of log odds
 _DRAWN = 0.5  # games added for each player of a pairing: else the rating of a player who wins all games is infinite
 
 
-@dataclass(frozen=True)
-class LeagueMatch:
-    """A finished match: its result, and how many of the two games over each deal ``a`` won, (N,) 0, 1 or 2.
-
-    ``less_luck`` (N,) float64 is the same minus luck, if luck was measured.
-    """
+class LeagueMatch(NamedTuple):
+    """A finished match, as its file holds it."""
 
     result: MatchResult
-    won: np.ndarray
-    less_luck: np.ndarray | None = None
+    won: str
+    """Of each deal, how many of the two games ``a`` won: 0, 1 or 2."""
+    less_luck: tuple[float, ...] | None = None
+    """The same minus luck, if luck was measured."""
+
+    @property
+    def by_deal(self) -> np.ndarray:
+        """(N,) ``won``, or ``less_luck`` if luck was measured."""
+        return np.array(list(map(int, self.won)) if self.less_luck is None else self.less_luck)
 
 
 @dataclass(frozen=True)
 class League(Job):
-    """The agents, the number of games per pair, the seed of the deals, and whether luck is subtracted from results.
-
-    Raises:
-        ValueError: there are not two different agents, one cannot be made, or ``games`` is not positive and even.
-    """
+    """The agents, the number of games per pair, the seed of the deals, and whether luck is subtracted from results;
+    ``ValueError`` if one is not allowed."""
 
     KIND = "league"
     FOLDERS = Path("runs") / "league"
@@ -93,7 +93,8 @@ class League(Job):
         on_progress: Callable[[int, str], None] = lambda done, what: None,
         cluster: Cluster | None = None,
     ) -> list[LeagueMatch]:
-        """Plays the matches that are not in the folder yet; all matches, in the order of ``pairings``.
+        """Plays the matches that are not in the folder yet; all matches, in the order of ``pairings``. ``ValueError``
+        names a file of a match that is damaged or holds another match.
 
         The games of a match that is not finished are kept in the folder, block by block, and a later call goes on after
         them.
@@ -102,9 +103,6 @@ class League(Job):
             threads: the number of threads, which share the games of one match.
             on_progress: called with the number of further games done, those found in the folder too, and their match.
             cluster: a cluster to play all matches on side by side, in place of threads; the games are the same.
-
-        Raises:
-            ValueError: a file of a match is damaged, or holds another match than is asked for; the message names it.
         """
         (folder / "matches").mkdir(exist_ok=True)
         paths = {(i, j): folder / "matches" / f"{i + 1}-{j + 1}.json" for i, j in self.pairings}
@@ -130,26 +128,21 @@ class League(Job):
         again = "delete it to play it again"
 
         def build(content: dict[str, Any]) -> LeagueMatch:
-            found = typed(content, _Saved)
-            won = np.array(["012".index(digit) for digit in found.won])
-            less = None if found.less_luck is None else np.array(found.less_luck)
-            result, games, wins = found.result, 2 * len(won), int(won.sum())
-            if (games, wins, wins / games) != (result.games, result.wins, result.win_rate):
+            match = typed(content, LeagueMatch)
+            games, wins = 2 * len(match.won), sum(map("012".index, match.won))
+            if (games, wins, wins / games) != (match.result.games, match.result.wins, match.result.win_rate):
                 raise ValueError("its games do not match its result")
-            if less is not None and (len(less) != len(won) or not np.isfinite(less).all()):
+            if len(match.by_deal) != len(match.won) or not np.isfinite(match.by_deal).all():
                 raise ValueError("its games and its results less luck do not match")
-            return LeagueMatch(result, won, less)
+            return match
 
         match = read_json(path, f"{path} is not a whole match: {again}", build)
-        result = match.result
-        held = (result.a, result.b, result.games, result.seed, match.less_luck is not None)
-        asked = (*(self.agents[k] for k in two), self.games, self.seed, self.luck_adjusted)
-        if held != asked:
-            holds, is_asked = (
-                "{} against {}, {} games, seed {}".format(*what) + (", less luck" if what[-1] else "")
-                for what in (held, asked)
-            )
-            raise ValueError(f"{path} holds {holds}, and this league asks for {is_asked}: {again}")
+        result, is_less = match.result, match.less_luck is not None
+        holds = _in_words(result.a, result.b, result.games, result.seed, is_less)
+        a, b = (self.agents[k] for k in two)
+        asked = _in_words(a, b, self.games, self.seed, self.luck_adjusted)
+        if holds != asked:
+            raise ValueError(f"{path} holds {holds}, and this league asks for {asked}: {again}")
         return match
 
     def _words(self, two: tuple[int, int]) -> str:
@@ -196,20 +189,15 @@ class League(Job):
         a, b = (self.agents[k] for k in two)
         match = LeagueMatch(
             summarise(a, b, self.seed, games, seconds),
-            games.won.reshape(-1, 2).sum(axis=1),
-            2 * pairs_less_luck(games)[:, WINS] if self.luck_adjusted else None,
+            "".join(map(str, games.won.reshape(-1, 2).sum(axis=1).tolist())),
+            tuple((2 * pairs_less_luck(games)[:, WINS]).tolist()) if self.luck_adjusted else None,
         )
-        less = None if match.less_luck is None else match.less_luck.tolist()
-        write_json(path, _Saved(match.result, "".join(map(str, match.won.tolist())), less))
+        write_json(path, match)
         return match
 
 
-class _Saved(NamedTuple):
-    """The content of the file of a match."""
-
-    result: MatchResult
-    won: str
-    less_luck: tuple[float, ...] | None = None
+def _in_words(a: str, b: str, games: int, seed: int, is_less_luck: bool) -> str:
+    return f"{a} against {b}, {games} games, seed {seed}{', less luck' if is_less_luck else ''}"
 
 
 @dataclass(frozen=True)
@@ -295,11 +283,7 @@ class Standings:
             faults[j].update(result.faults["b"])
             microseconds[i] += result.microseconds_per_decision["a"] / (n - 1)
             microseconds[j] += result.microseconds_per_decision["b"] / (n - 1)
-        ratings = rate(
-            n,
-            league.pairings,
-            np.stack([match.won if match.less_luck is None else match.less_luck for match in matches]),
-        )
+        ratings = rate(n, league.pairings, np.stack([match.by_deal for match in matches]))
         return cls(league, ratings, cells, microseconds, faults)
 
     @property

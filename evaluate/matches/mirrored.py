@@ -1,6 +1,7 @@
 """Mirrored games: the same deals played twice, with the players' seats swapped, in shards that merge exactly.
 
-They are played in blocks as large as the players' speed allows, on threads or a cluster.
+They are played in blocks as large as the players' speed allows, on threads or a cluster. Single deals are mirrored too;
+series of games are those of Lang (2018), each on its own deals.
 """
 
 from __future__ import annotations
@@ -23,13 +24,16 @@ from crib_env.engine import OVER, WIN
 from crib_env.evaluate.executors import Cluster
 from crib_env.evaluate.matches.game_records import GameRecord, Recorder
 from crib_env.evaluate.skill.luck.variates import LuckMeter
+from crib_env.evaluate.statistics import match_points
 from crib_env.kernels import streams
 from crib_env.players.agent_from_text import as_agent
-from crib_env.players.games import Observers, by_player, turns
+from crib_env.players.games import Observers, by_player, play_out, turns
+from crib_env.views import PlayerViews
 
 _UNTIMED = 12  # decisions in a deal: the first of each game are not timed, because kernels are compiled in them
 _BLOCK = 10.0  # seconds that a block of slow players should take
 _GROWTH = 8  # factor from one block to the next, while these are quick
+_DEALS = 2_048  # pairs of single deals, or twice as many games of a series, played side by side
 _MOST = 512  # largest number of pairs in a block: larger ones are hardly faster, and fewer can be shared among threads
 
 
@@ -117,11 +121,7 @@ class Games:
 
     @property
     def all_luck(self) -> np.ndarray:
-        """(2N, 3) luck of ``a`` by ``RESULTS``, of all chances together.
-
-        Raises:
-            ValueError: it was not measured.
-        """
+        """(2N, 3) luck of ``a`` by ``RESULTS``, of all chances together; ``ValueError`` if it was not measured."""
         if self.luck is None:
             raise ValueError("the luck of these games was not measured")
         luck: np.ndarray = self.luck.sum(axis=1)
@@ -139,9 +139,6 @@ def play_shard(a: Agent, b: Agent, shard: Shard, on_progress: Callable[[int], No
     Args:
         a, b: the players themselves, not copies.
         on_progress: called from time to time with the number of further games done.
-
-    Raises:
-        ValueError: an agent chose an illegal card, or plays single games only.
     """
     for agent in (a, b):
         if as_agent(agent).powers.plays_once:
@@ -155,7 +152,7 @@ def play_shard(a: Agent, b: Agent, shard: Shard, on_progress: Callable[[int], No
     seat_of_a = batch.game_ids % 2
     observers = Observers(batch, (a, seat_of_a), (b, 1 - seat_of_a))
     decisions, seconds = np.zeros(2, np.int64), np.zeros(2)
-    faults_before = _faults(a), _faults(b)
+    faults_before = [Counter(getattr(agent, "faults", ())) for agent in (a, b)]
     for turn in turns(batch, (a, b)):
         if turn.views.decisions[0] >= _UNTIMED:  # all games have equally many
             seconds[turn.player] += turn.seconds
@@ -177,7 +174,7 @@ def play_shard(a: Agent, b: Agent, shard: Shard, on_progress: Callable[[int], No
         seconds,
         recorder.records(shard.seed, [(a.name, b.name), (b.name, a.name)] * len(shard.deals)) if recorder else (),
         meter.luck * np.where(seat_of_a == 0, 1, -1)[:, None, None] if meter is not None else None,
-        (_faults(a) - faults_before[0], _faults(b) - faults_before[1]),
+        (Counter(getattr(a, "faults", ())) - faults_before[0], Counter(getattr(b, "faults", ())) - faults_before[1]),
     )
 
 
@@ -188,28 +185,15 @@ def _deals_begun(batch: GameBatch) -> np.ndarray:
     return np.stack([n_deals[:, None] - dealt, dealt], axis=2)
 
 
-def _faults(agent: Agent) -> Counter[str]:
-    """What an agent has counted so far."""
-    return Counter(getattr(agent, "faults", ()))
-
-
 def check_players(names: Iterable[str]) -> None:
-    """Checks that named agents can play many games.
-
-    Raises:
-        ValueError: an agent cannot be made, or plays single games only, as a person does.
-    """
+    """Raises ``ValueError`` if a named agent cannot be made, or plays single games only, as a person does."""
     for name in names:
         if make_agent(name).powers.plays_once:
             raise ValueError(f"agent {name!r} cannot play many games: give another")
 
 
 def copy_of(agent: Agent) -> Agent:
-    """A copy of an agent, for a second thread.
-
-    Raises:
-        ValueError: it cannot be copied.
-    """
+    """A copy of an agent, for a second thread; ``ValueError`` if it cannot be copied."""
     try:
         return copy.deepcopy(agent)
     except Exception as error:
@@ -231,20 +215,14 @@ class Pace:
         self._size = 1
         self.pair: float | None = None  # seconds, once a block was played
 
-    def next(self, left: int) -> int:
-        """The number of pairs of the next block, of ``left``."""
-        if not left:
-            return 0
-        size = min(self._size, left)
-        if self.pair is not None:
-            size = min(size, max(1, int(_BLOCK / max(self.pair, 1e-9))))
-        self._size = min(_GROWTH * self._size, _MOST)
-        return size
-
     def blocks(self, shard: Shard) -> Iterator[Shard]:
         """A shard in blocks; the size of each is decided when it is taken."""
         start = 0
-        while pairs := self.next(len(shard.deals) - start):
+        while left := len(shard.deals) - start:
+            pairs = min(self._size, left)
+            if self.pair is not None:
+                pairs = min(pairs, max(1, int(_BLOCK / max(self.pair, 1e-9))))
+            self._size = min(_GROWTH * self._size, _MOST)
             yield shard.part(start, pairs)
             start += pairs
 
@@ -260,12 +238,7 @@ Playing = Callable[[Iterable[Shard]], Iterator[Games]]
 
 
 def play_pairs(playing: Playing, shard: Shard, pace: Pace) -> Iterator[Games]:
-    """Plays the pairs of a shard in blocks; yields these in order, each as soon as all before it are finished.
-
-    Raises:
-        ValueError: a player chose an illegal card.
-    """
-
+    """Plays the pairs of a shard in blocks; yields these in order, each as soon as all before it are finished."""
     left = pace.blocks(shard)
     # The first block is measured before others begin.
     for some in (islice(left, 1), left) if pace.pair is None else (left,):
@@ -286,9 +259,6 @@ def working(
 
     With one thread, or if a player must not be copied, the players themselves play one block after the other. At the
     end, also by an error, threads stop at their next decision.
-
-    Raises:
-        ValueError: a player cannot be copied.
     """
     if cluster is not None:
         yield lambda shards: (games for _, games in play_matches(cluster, [(a, b, shards)], on_progress))
@@ -341,17 +311,11 @@ def play_matches(
     matches: Sequence[tuple[Agent, Agent, Iterable[Shard]]],
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Iterator[tuple[int, Games]]:
-    """Plays several matches side by side on a cluster.
+    """Plays several matches side by side on a cluster; yields the index of a match, and its next games.
 
     Args:
         matches: the players of each match, and its blocks.
         on_progress: called with the number of further games done, before they are yielded.
-
-    Yields:
-        The index of a match in ``matches``, and its next games.
-
-    Raises:
-        ValueError: a player is not to be copied.
     """
     for agent in (agent for a, b, _ in matches for agent in (a, b)):
         if not as_agent(agent).powers.copyable:
@@ -374,3 +338,57 @@ def play_matches(
             following[match] += part.pairs
             on_progress(len(part.scores))
             yield match, part
+
+
+def play_deals(
+    a: Agent,
+    b: Agent,
+    pairs: int,
+    seed: int,
+    *,
+    episode: str = "deal",
+    cards: int = 4,
+    watch: Callable[[PlayerViews, np.ndarray], None] = lambda views, cards: None,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> np.ndarray:
+    """Plays single deals, each twice with the seats swapped.
+
+    Args:
+        episode: ``"deal"``, or ``"play"`` or ``"pegging"`` (:mod:`crib_env.aec`).
+        cards: of each player in ``"pegging"``.
+        watch: called with every decision and the chosen cards.
+        on_progress: called with the number of further pairs done.
+
+    Returns:
+        Points (2 pairs, 2, 2, 4) int64, the two games of a deal side by side: of ``a`` and of ``b``, as pone and as
+        dealer, by ``crib_env.batch.SOURCES``.
+    """
+    deals, tallies = streams(seed, pairs), []
+    for first in range(0, pairs, _DEALS):
+        part = np.repeat(deals[first : first + _DEALS], 2)
+        batch = GameBatch(part, episode=episode, cards=cards, first_id=2 * first)
+        for turn in turns(batch, (a, b)):
+            watch(turn.views, turn.cards)
+            turn.play()
+        tallies.append(by_player(batch, batch.tally))
+        on_progress(len(part) // 2)
+    return np.concatenate(tallies)
+
+
+def play_series(a: Agent, b: Agent, games: int, seed: int) -> np.ndarray:
+    """Final scores (N, 2) of ``a`` and ``b`` in games from 0–0, each on its own deals, as Lang (2018) played them.
+
+    The players change seats after each game; the first dealer is a fair coin.
+    """
+    deals, scores = streams(seed, games), []
+    for first in range(0, games, 2 * _DEALS):
+        batch = GameBatch(deals[first : first + 2 * _DEALS], first_id=first)
+        play_out(batch, (a, b))
+        scores.append(by_player(batch, batch.games["scores"]))
+    return np.concatenate(scores)
+
+
+def wins_series(scores: np.ndarray) -> bool:
+    """Whether the first player wins a series: by match points, then by the point spread; a full tie too."""
+    first, second = match_points(scores).sum(axis=0)
+    return bool(first > second or (first == second and scores[:, 0].sum() >= scores[:, 1].sum()))

@@ -62,9 +62,6 @@ class Sprt:
     Each wrong verdict has a chance of 5 % at most, if the true difference is ``elo0`` or below, or ``elo1`` or above.
     The test is Wald's (1945). The games of a pair are not independent, so the ratio is that of the generalised test:
     between the likelihoods of the best distributions of a pair's result that have either win rate.
-
-    Raises:
-        ValueError: the first difference is not below the second.
     """
 
     elo0: float

@@ -51,11 +51,7 @@ class RunConfig(NamedTuple):
 
 
 def read_config(folder: Path) -> RunConfig:
-    """The learner of a run, its settings and its first processor.
-
-    Raises:
-        ValueError: it is not the folder of a run.
-    """
+    """The learner of a run, its settings and its first processor; ``ValueError`` if the folder is none of a run."""
 
     def build(content: dict[str, Any]) -> RunConfig:
         config = typed(content, RunConfig)
@@ -79,11 +75,8 @@ def is_finished(folder: Path) -> bool:
 
 
 def read_summary(folder: Path, build: Callable[[Any], T]) -> T:
-    """Reads the summary of a run and returns ``build(summary)``; if ``build`` fails, the file is at fault.
-
-    Raises:
-        ValueError: the run is not finished, or the file is damaged.
-    """
+    """Reads the summary of a run and returns ``build(summary)``; ``ValueError`` if the run is not finished, or the file
+    is damaged, as where ``build`` fails."""
     if not is_finished(folder):
         raise ValueError(f"{folder} is a run that is not finished: it has no {SUMMARY}")
     return read_json(folder / SUMMARY, f"{folder / SUMMARY} is not the summary of a run", build)
@@ -95,11 +88,7 @@ def run_of_seed(folder: Path, seed: int) -> Path:
 
 
 def runs_in(folder: Path) -> list[Path]:
-    """The folder of a run itself, or those of all its runs if it is one of several seeds.
-
-    Raises:
-        ValueError: it is not the folder of a run.
-    """
+    """The folder of a run itself, or those of all its runs if it is one of several seeds."""
     settings = read_config(folder).settings
     if "seeds" not in settings:
         return [folder]
@@ -181,20 +170,18 @@ def but_for_the_seed(config: RunConfig) -> str:
 def labels_of(configs: Sequence[RunConfig]) -> list[str]:
     """A label for each run: its learner, and how it differs from other runs of that learner, except for the seed.
 
-    Runs that differ only in their seeds have the same label.
+    Runs that differ only in their seeds have the same label. A preset sets many things at once: if presets differ, the
+    label adds only settings that vary within one preset.
     """
-    return [_label(config, [other for other in configs if other.learner == config.learner]) for config in configs]
-
-
-def _label(config: RunConfig, alike: Sequence[RunConfig]) -> str:
-    # A preset sets many things at once. If presets differ, the label adds only settings that vary within one preset.
-    parts = []
-    for name in _varying(alike, ["preset"]):
-        parts.append(_words(config, name))
-        alike = [other for other in alike if other.settings.get(name) == config.settings.get(name)]
-    names = [name for name in dict.fromkeys(name for other in alike for name in other.settings) if name != "seed"]
-    parts += [_words(config, name) for name in _varying(alike, names)]
-    return ", ".join([config.learner, *parts])
+    labels = []
+    for config in configs:
+        alike, parts = [other for other in configs if other.learner == config.learner], [config.learner]
+        for name in _varying(alike, ["preset"]):
+            parts.append(_words(config, name))
+            alike = [other for other in alike if other.settings.get(name) == config.settings.get(name)]
+        names = [name for name in dict.fromkeys(name for other in alike for name in other.settings) if name != "seed"]
+        labels.append(", ".join([*parts, *(_words(config, name) for name in _varying(alike, names))]))
+    return labels
 
 
 def _varying(configs: Sequence[RunConfig], names: Sequence[str]) -> list[str]:

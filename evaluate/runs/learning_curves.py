@@ -43,10 +43,7 @@ _FINAL_MARK = "D"
 
 def read_scalars(folder: Path, tag: str) -> tuple[list[int], list[float]]:
     """Steps and values that a run has written under a tag, in the order of the steps; the last value of each.
-
-    Raises:
-        KeyError: it has written none, or has not begun yet.
-    """
+    ``KeyError`` if it has written none, or has not begun yet."""
     if not folder.is_dir():
         raise KeyError(tag)
     events = EventAccumulator(str(folder), size_guidance={"scalars": 0})
@@ -78,9 +75,6 @@ def read_points(run: Path, tag: str, over: Over = "episodes") -> Points:
     """The measurements that a run has written under a tag, over episodes or over seconds of training; perhaps none.
 
     Time spent on measuring does not count. Processor seconds do not count waiting for other programs either.
-
-    Raises:
-        KeyError: the run has written no clock.
     """
     try:
         episodes, values = read_scalars(run, tag)
@@ -105,11 +99,7 @@ def final_of(summary: dict[str, Any], tag: str, over: Over = "episodes") -> Poin
 
 
 def read_curve(run: Path, against: str, over: Over) -> Curve:
-    """A run's win rates against a baseline, or its exploitability.
-
-    Raises:
-        ValueError: the folder holds no such curve; the message names it.
-    """
+    """A run's win rates against a baseline, or its exploitability; ``ValueError`` if it holds no such curve."""
     tag = EXPLOITABILITY if against == BEST_RESPONSE else win_rate_tag(against)
     try:
         final = read_summary(run, lambda summary: final_of(summary, tag, over)) if is_finished(run) else NO_POINTS
@@ -131,9 +121,7 @@ def mean_of(curves: Sequence[Points]) -> Points:
     """The mean of several runs, interpolated linearly between their points, up to where the shortest ends.
 
     The intervals are those of the mean of such runs, by Student's t distribution. A single run keeps its own.
-
-    Raises:
-        ValueError: there is no place that all curves reach.
+    ``ValueError`` if there is no place that all curves reach.
     """
     if len(curves) == 1:
         return curves[0]
@@ -153,11 +141,7 @@ def _mean_at(places: np.ndarray, values: np.ndarray) -> Points:
 
 
 def mean_curve(curves: Sequence[Curve]) -> Curve:
-    """The mean of several runs; of their finished players if all are finished.
-
-    Raises:
-        ValueError: there is no place that all curves reach.
-    """
+    """The mean of several runs; of their finished players if all are finished."""
     training = [curve.training for curve in curves if len(curve.training.places)]
     finals = [curve.final for curve in curves if len(curve.final.places)]
     final = NO_POINTS
@@ -168,11 +152,7 @@ def mean_curve(curves: Sequence[Curve]) -> Curve:
 
 
 def curves_by_label(folders: Sequence[Path], against: str, over: Over) -> dict[str, list[Curve]]:
-    """The curves of runs by :func:`labels_of`; runs without a curve are named on the console and left out.
-
-    Raises:
-        ValueError: an argument is not allowed, or no run has such a curve.
-    """
+    """The curves of runs by :func:`labels_of`; runs without a curve are named on the console and left out."""
     if not folders:
         raise ValueError("there are no runs: give the folder of one, or of several")
     found: dict[Path, Curve] = {}

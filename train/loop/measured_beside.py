@@ -75,14 +75,14 @@ class MeasuredBeside:
                 ) from None
             if isinstance(found, str):
                 raise ValueError(found)
-            self._run.log(with_band(EXPLOITABILITY, found.most, found.least, found.most), episodes)
+            self._run.log(with_band(EXPLOITABILITY, found.mean, found.least, found.mean), episodes)
             self._run.flush()
             self._path(episodes).unlink()
             self._waiting.remove(episodes)
             if not self._waiting:
                 self._folder.rmdir()
-            least = "" if found.least == found.most else f", at least {found.least:.3f}"
-            yield f"{episodes:,} episodes: exploitability {found.most:.3f}{least} points a deal"
+            least = "" if found.least == found.mean else f", at least {found.least:.3f}"
+            yield f"{episodes:,} episodes: exploitability {found.mean:.3f}{least} points a deal"
 
     def close(self) -> None:
         """Ends the other process. What it has not finished stays in the folder."""
@@ -113,7 +113,7 @@ def _answer(questions: Connection, cards: int) -> None:
         try:
             agent = make_agent(questions.recv())
             layers_on_one_thread()
-            questions.send(exploitability(agent, game, _DRAWS).mean)
+            questions.send(exploitability(agent, game, _DRAWS))
         except ValueError as error:
             questions.send(str(error))
         except EOFError:

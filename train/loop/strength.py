@@ -11,9 +11,9 @@ from rich.table import Table
 
 from crib_env.agents import make_agent
 from crib_env.evaluate.console import table_of
+from crib_env.evaluate.files import plain
 from crib_env.evaluate.matches.match import play_match
-from crib_env.evaluate.matches.mirrored import mean_of_pairs
-from crib_env.evaluate.matches.single_deals import play_deals
+from crib_env.evaluate.matches.mirrored import mean_of_pairs, play_deals
 from crib_env.evaluate.runs.format import (
     LEARNING_CURVE,
     band_of,
@@ -133,7 +133,7 @@ def _matches(agent: Any, games: int, seed: int, on_progress: OnProgress) -> Stre
         scalars |= with_band(win_rate_tag(name), result.win_rate, *result.interval)
     for name, result in results.items():
         scalars |= with_band(margin_tag(name), result.margin, *result.margin_interval)
-    return Strength(scalars, {name: result.to_json() for name, result in results.items()})
+    return Strength(scalars, {name: plain(result) for name, result in results.items()})
 
 
 MATCHES = Measure("mirrored games against each baseline", [win_rate_tag(name) for name in BASELINES], _matches)

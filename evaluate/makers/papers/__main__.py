@@ -131,10 +131,9 @@ class Paper(NamedTuple):
 def read_paper(name: str) -> Paper:
     """The paper of this name.
 
-    Its file holds the ``title``, ``trainings``, ``reasons``, which several claims may give by name as their ``why``,
-    and ``groups`` of claims. A group has the fields that its claims have in common; each of them may replace some.
-    What is published is a ``share`` or ``mean`` with its arguments, or a range: ``between``. ``measure`` is a function
-    of :mod:`crib_env.evaluate.makers.papers.measures` with its arguments.
+    A group of claims in its file has the fields that these have in common; each of them may replace some. ``why`` may
+    name one of the ``reasons``. What is published is a ``share`` or ``mean`` with its arguments, or a range:
+    ``between``. ``measure`` is a function of :mod:`crib_env.evaluate.makers.papers.measures` with its arguments.
     """
     content = json.loads(Path(__file__).with_name(f"{name.replace('-', '_')}.json").read_text(encoding="utf-8"))
     trainings = {one["name"]: Training(**one) for one in content.get("trainings", ())}

@@ -19,8 +19,7 @@ from crib_env.batch import SOURCES
 from crib_env.cards import JACK, RANKS
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.evaluate.matches.match import play_match
-from crib_env.evaluate.matches.mirrored import mean_of_pairs
-from crib_env.evaluate.matches.single_deals import play_deals
+from crib_env.evaluate.matches.mirrored import mean_of_pairs, play_deals
 from crib_env.evaluate.runs.format import read_summary, snapshots_of
 from crib_env.evaluate.statistics import mean_interval
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
@@ -63,25 +62,21 @@ def mean_of(values: np.ndarray, sample: str) -> Measured:
     return Measured(float(np.mean(values)), mean_interval(values), sample)
 
 
-def summary_of(run: Path) -> dict[str, Any]:
-    """The summary of a finished run."""
-    return read_summary(run, lambda content: typed(content, dict[str, Any]))
-
-
 # Players.
 
-Player = str | Sequence[str] | Agent
-"""A name, in which ``RUN`` stands for the training; ``["listed", NAME]`` or ``["discards_and_lays", NAME, NAME]``."""
+Player = str | list[Any]
+"""A name, in which ``RUN`` stands for the training; ``["listed", NAME]``, ``["discards_and_lays", NAME, NAME]``; or
+``["snapshot", TENTHS]``, the training's agent after so many tenths of it."""
 
 
 def player(which: Player, effort: Effort) -> Agent:
     """Makes a player of a claim."""
     if isinstance(which, str):
         return make_agent(which.replace(RUN, str(effort.runs[0])) if RUN in which else which)
-    if isinstance(which, Sequence):
-        kind, *names = which
-        return Listed(*names) if kind == "listed" else DiscardsAndLays(*map(make_agent, names))
-    return which
+    kind, *rest = which
+    if kind == "snapshot":
+        return _snapshots(effort)[rest[0]]
+    return Listed(*rest) if kind == "listed" else DiscardsAndLays(*map(make_agent, rest))
 
 
 class DiscardsAndLays:
@@ -192,15 +187,10 @@ def _snapshots(effort: Effort) -> list[StrategyWeightsAgent]:
     return [StrategyWeightsAgent.load(path) for path in snapshots_of(run)]
 
 
-def against_snapshot(effort: Effort, what: str, tenths: int) -> Measured:
-    """The result of the final weights against those after a number of tenths of the training."""
-    return _match(effort, RUN, _snapshots(effort)[tenths], what)
-
-
 def against_all_snapshots(effort: Effort, what: str) -> Measured:
-    """The same against all their snapshots but the last, which equals them."""
+    """The result of the final weights against all their snapshots but the last, which equals them."""
     each = effort._replace(n=effort.n // _TENTHS // 2 * 2)
-    values = [_match(each, RUN, earlier, what).value for earlier in _snapshots(effort)[:_TENTHS]]
+    values = [_match(each, RUN, ["snapshot", tenths], what).value for tenths in range(_TENTHS)]
     # The spread between snapshots includes that of the games.
     return mean_of(np.array(values), f"{effort.n:,}, ten opponents")
 
@@ -294,7 +284,7 @@ def mean_points(effort: Effort, name: str, nobs: bool, flushes: bool) -> Measure
 
 def discard_network(effort: Effort) -> Measured:
     """Points a hand of the trained network, as its training has measured them."""
-    result = summary_of(effort.runs[0])["strength"]
+    result = read_summary(effort.runs[0], lambda content: typed(content, dict[str, Any]))["strength"]
     low, high = result["interval"]
     return Measured(result["mean"], (low, high), f"{result['hands']:,} deals")
 
@@ -356,16 +346,10 @@ def pairs_the_lead(views: PlayerViews, cards: np.ndarray) -> tuple[np.ndarray, n
     return cards[answers] % 13 == lead, (held > 0) & (held < 4)
 
 
-def equilibrium(a: float, b: float, c: float, d: float) -> tuple[float, float]:
-    """How often the first row and the first column are played in equilibrium of the zero-sum game with the pay-offs
-    (a, b), (c, d) to the rows."""
-    if max(min(a, b), min(c, d)) >= min(max(a, c), max(b, d)):  # a saddle point: nobody mixes
-        return float(min(a, b) >= min(c, d)), float(max(a, c) <= max(b, d))
-    mixed = a - b - c + d
-    return (d - c) / mixed, (d - b) / mixed
-
-
 def optimal_share(effort: Effort, payoffs: Sequence[float], column: int) -> Measured:
-    """How often a row or column is played in equilibrium: the program leads a pair or not, by rows, and the opponent
-    pairs the lead or not."""
-    return exact(equilibrium(*payoffs)[column])
+    """How often the first row, or column, is played in equilibrium of a zero-sum game with pay-offs (a, b), (c, d) to
+    the rows: the program leads a pair or not, by rows, and the opponent pairs the lead or not."""
+    a, b, c, d = payoffs
+    if max(min(a, b), min(c, d)) >= min(max(a, c), max(b, d)):  # a saddle point: nobody mixes
+        return exact(max(a, c) <= max(b, d) if column else min(a, b) >= min(c, d))
+    return exact((d - b if column else d - c) / (a - b - c + d))

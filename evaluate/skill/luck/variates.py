@@ -15,10 +15,9 @@ before it, minus the mean of this function over all outcomes that the event coul
   scores before the deal, minus its mean over all forty cards that could have been cut, computed one by one.
 
 The cards come from a shuffled pack, whatever the players do or have done. So the mean of each luck is zero given
-everything before it. This is true in the last deal of a game too, because the end of a game only decides whether there
-is a next deal. The sum of such numbers over a game then has mean zero as well. No choice of a player counts as luck:
-only choices before the cut are used, and only for the luck of the cut. The functions were fixed before the games. Bad
-functions would leave more noise, but no bias.
+everything before it, in the last deal of a game too, because the end of a game only decides whether there is a next
+deal. No choice of a player counts as luck: only choices before the cut are used, and only for the luck of the cut. The
+functions were fixed before the games. Bad functions would leave more noise, but no bias.
 
 **How much to subtract.** Luck as measured here is that of a game between equals. In a lopsided match a
 point decides less, and to subtract all of this luck would add noise. So each result loses the slope times its luck,
@@ -31,11 +30,8 @@ with the slope of a regression of results on luck. Two precautions:
   two players move apart, a small advantage changes the chance to win in proportion to p (1 − p), and between equals the
   slope is 1. It is 0 where every game was won, and there nothing is subtracted.
 
-**The table** holds expected results from every pair of scores, and the value of points there. It is solved from deals
-that an agent played against itself, as :mod:`crib_env.tables.shipped` solves the win table, for three results at once.
-At each pair of scores the result after the deal is also regressed on the values of the twelve cards
-(:func:`crib_env.evaluate.skill.luck.usual_deal.value_cards`). Least squares gives the slopes that turn luck in points
-into luck in results. A bad table would remove less noise, but it cannot cause bias.
+**The table** holds expected results from every pair of scores, and what points are worth there
+(:mod:`crib_env.evaluate.makers.luck`).
 """
 
 from __future__ import annotations
@@ -102,18 +98,11 @@ def standard_luck_table() -> LuckTable:
 
 
 @kernel
-def final_result(dealer, pone, out):
-    """The dealer's ``RESULTS`` (3,) of a finished game."""
-    out[0] = 1.0 if dealer >= WIN else 0.0
-    out[1] = dealer - pone
-    out[2] = ACC_POINTS[ending_of(dealer, pone)]
-
-
-@kernel
 def result_after(dealer, pone, expected, out):
     """The dealer's expected ``RESULTS`` (3,) after a deal; then the other side deals, unless the game is over."""
     if dealer >= WIN or pone >= WIN:
-        final_result(dealer, pone, out)
+        out[0] = 1.0 if dealer >= WIN else 0.0
+        out[1], out[2] = dealer - pone, ACC_POINTS[ending_of(dealer, pone)]
     else:
         out[0] = 1.0 - expected[pone, dealer, 0]
         out[1], out[2] = -expected[pone, dealer, 1], -expected[pone, dealer, 2]
@@ -130,14 +119,11 @@ few pairs in which near copies of one player differ could set any slope."""
 
 
 class Measure(NamedTuple):
-    """The parts of a luck table that the kernels need."""
+    """The parts of a :class:`LuckTable` that the kernels need, in float64."""
 
     expected: np.ndarray
-    """(121, 121, 3) float64."""
     slopes: np.ndarray
-    """(121, 121, 3, 5) float64."""
     means: np.ndarray
-    """(5,)."""
     values: DiscardValues
 
     @classmethod

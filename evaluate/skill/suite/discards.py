@@ -57,12 +57,7 @@ class Discards(SavedArrays, kind="discards of the suite", version=VERSION):
 
 
 def load(path: Path = PATH) -> Discards:
-    """Reads the discards, and checks that they are those of this version.
-
-    Raises:
-        ValueError: there is no such file, it is damaged or another, or the tables that value discards are not those it
-            was made with.
-    """
+    """Reads the discards, and checks that they, and the tables that value them, are those of this version."""
     discards = load_pinned(Discards, path, HASH)
     if discards.tables.tolist() != hashes_of_tables():
         raise ValueError(

@@ -26,7 +26,7 @@ from crib_env.agents import Agent, make_agent
 from crib_env.batch import GameBatch
 from crib_env.evaluate.console import table_of
 from crib_env.evaluate.executors import Cluster
-from crib_env.evaluate.files import plain, write_json
+from crib_env.evaluate.files import write_json
 from crib_env.evaluate.job import Job
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.matches.mirrored import check_players
@@ -59,21 +59,14 @@ class Match(NamedTuple):
     def measure(self, agent: Agent, work: Work) -> dict[str, Measured]:
         """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
         games = max(4, 2 * round(work.share * self.games / 2))
-        opponent, on_progress = make_agent(self.opponent), work.on_progress_of(games)
-        result = play_match(
-            agent, opponent, games, SEED, threads=work.threads, measure_luck=True, on_progress=on_progress
-        )
-        found = result.luck_adjusted
+        how = {"threads": work.threads, "measure_luck": True, "on_progress": work.on_progress_of(games)}
+        found = play_match(agent, make_agent(self.opponent), games, SEED, **how).luck_adjusted
         assert found is not None
         low, high = (100 * end for end in found.interval)
-        return {
-            f"wins against {self.opponent} less luck, %": Measured(
-                100 * found.win_rate, (high - low) / 2, games, (low, high)
-            ),
-            f"net points a game against {self.opponent} less luck": Measured(
-                found.margin, half_width(found.margin_interval), games
-            ),
-        }
+        wins = Measured(100 * found.win_rate, (high - low) / 2, games, (low, high))
+        margin = Measured(found.margin, half_width(found.margin_interval), games)
+        what = f"against {self.opponent} less luck"
+        return {f"wins {what}, %": wins, f"net points a game {what}": margin}
 
 
 MATCHES = (Match("random", 10_000), Match("greedy", 10_000), Match("careful", 10_000), Match("expert", 1_000))
@@ -121,7 +114,7 @@ class Pegging:
             if "probabilities" not in str(error):
                 raise
             raise NotMeasuredError("it draws its cards by chance, and has no `probabilities`") from None
-        return {"exploitable in the pegging game, points a deal": Measured(found.mean.most, None, found.decisions)}
+        return {"exploitable in the pegging game, points a deal": Measured(found.mean, None, found.decisions)}
 
 
 def time_deals(agent: Agent, seeds: np.ndarray) -> tuple[float, float]:
@@ -184,8 +177,7 @@ class Suite(Job):
         shares: of tasks that have another share.
 
     Raises:
-        ValueError: there are no agents or one twice, one cannot be made, sees hidden cards or is a person, or the share
-            or a task is not allowed.
+        ValueError: an agent, the share or a task is not allowed.
     """
 
     KIND = "suite"
@@ -229,10 +221,6 @@ class Suite(Job):
             on_task: called before each task with the agent and the task.
             on_progress: called with the further per cent of the task that are done, or of all on a cluster.
             cluster: does all tasks side by side; its machines need not see the folder.
-
-        Raises:
-            ValueError: a finished task is damaged, or of another version; the message names the file.
-            OSError: the cluster has given up.
         """
         planned = list(self._planned(folder, tasks))
         found = {path: self._read(path, agent, task) for agent, task, path in planned if path.exists()}
@@ -284,18 +272,6 @@ def _measure_there(suite: Suite, agent: str, task: int, here: Path) -> Outcome:
     """Does a task on a worker, from the folder in which the command was given, where an agent's module may be."""
     os.chdir(here)
     return suite.measure(agent, TASKS[task], Work(suite.share_of(TASKS[task].NAME), 1, lambda done: None))
-
-
-def results_as_json(suite: Suite, outcomes: Sequence[Outcome]) -> dict[str, object]:
-    """All outcomes of a suite for ``--json``."""
-    from crib_env import __version__
-
-    return {
-        "release": __version__,
-        "share": suite.share,
-        "shares": suite.shares,
-        "outcomes": [plain(outcome) for outcome in outcomes],
-    }
 
 
 def shown(figure: Measured) -> tuple[str, str]:

@@ -64,11 +64,7 @@ def hash_of(positions: SavedArrays) -> str:
 
 @cache
 def load_pinned(kind: type[S], path: Path, pinned: str) -> S:
-    """The positions of a task.
-
-    Raises:
-        ValueError: there is no such file, it is damaged, or its hash is not the pinned one.
-    """
+    """The positions of a task; ``ValueError`` if there is no such file, or its hash is not the pinned one."""
     positions = kind.load(path)
     if (found := hash_of(positions)) != pinned:
         raise ValueError(f"{path} has the hash {found}, and this version of the task has {pinned}: get the file again")

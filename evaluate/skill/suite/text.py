@@ -48,14 +48,13 @@ def measure(agent: Agent, work: Work) -> dict[str, Measured]:
     if discard.half_width is not None and card.half_width is not None:
         half = float(np.hypot(discard.half_width, card.half_width) / 2)
     answered = len(discard_lost) + len(card_lost)
+    best_discards, best_cards = int((discard_lost < discards.SAME).sum()), int((card_lost < play.BEST).sum())
     figures = {
         "points lost an answer in words": Measured((discard.mean + card.mean) / 2, half, answered),
         "points lost a discard in words": discard,
-        "best discards in words, %": Measured.percent(int((discard_lost < discards.SAME).sum()), len(discard_lost)),
+        "best discards in words, %": Measured.percent(best_discards, len(discard_lost)),
         "points lost a card laid in words": card,
-        f"cards laid in words that lose less than {play.BEST}, %": Measured.percent(
-            int((card_lost < play.BEST).sum()), len(card_lost)
-        ),
+        f"cards laid in words that lose less than {play.BEST}, %": Measured.percent(best_cards, len(card_lost)),
         "positions answered, %": Measured.percent(answered, 2 * n),
     }
     if isinstance(agent, LLMAgent):
