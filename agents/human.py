@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from crib_env import DealResult, GameResult, PlayerViews, describe_show, parse_card
-from crib_env.cards import format_card, format_cards
-from crib_env.picture.seen import by_rank, table_lines
+from crib_env.cards import by_rank, format_card, format_cards
+from crib_env.picture.seen import table_lines
 from crib_env.players.agent import Powers
-from crib_env.text import check_choice
+from crib_env.players.text import check_choice
 
 
 class HumanAgent:

@@ -29,7 +29,7 @@ from crib_env.files.json_text import parse_json
 from crib_env.files.whole_file import add_lines
 from crib_env.players.agent import Powers
 from crib_env.players.one_at_a_time import Decision, decisions
-from crib_env.text import LONGEST, RULES, answers, how_to_answer, in_words, read_answer, to_discard
+from crib_env.players.text import LONGEST, RULES, answers, how_to_answer, in_words, read_answer, to_discard
 from crib_env.values import typed
 from crib_env.views import PlayerViews
 

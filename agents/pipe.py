@@ -24,7 +24,7 @@ from crib_env.cards import format_cards, parse_cards
 from crib_env.files.json_text import parse_json
 from crib_env.players.agent import Powers
 from crib_env.players.one_at_a_time import Decision, OneAtATime
-from crib_env.text import as_json
+from crib_env.players.text import as_json
 from crib_env.values import typed
 
 SECONDS, MOST_SECONDS = 10.0, 3_600.0

@@ -59,6 +59,9 @@ All are zero-sum. If an episode ends before 121, the player who made more points
 | ``start_spread``| ``None``, 0 … 120                           | random starting scores at most this far apart (Lang 2018: 60) |
 | ``render_mode``| ``None``, ``"human"``, ``"ansi"``, ``"rgb_array"`` | show the table in a window after each step, return it as text, or as (720, 960, 3) uint8. Window and pixels need the extra ``render`` |
 
+An option that does not exist, or a value that is not allowed, raises ``OptionError``: a ``ValueError`` and a
+``TypeError``, which names it.
+
 ``reset(seed, options)`` takes these options, each for one episode: ``options["first_dealer"]`` 0 or 1 (else a fair
 coin); ``options["scores"]`` a pair of 0 … 120; ``options["deals"]`` a sequence of deals, each of 13 cards, ids or text:
 six for player_0, six for player_1, the starter (in ``"pegging"`` of 8: four for each, or twice ``cards``). Later deals
@@ -95,7 +98,7 @@ those take twenty times as long as a step.
 
 | call                         | what                                                                                    |
 |------------------------------|-----------------------------------------------------------------------------------------|
-| ``copy.copy(env)``, ``copy.deepcopy(env)`` | the same: an environment whose game goes on by itself. It shares the spaces, and opens no window |
+| ``copy.copy(env)``, ``copy.deepcopy(env)`` | the same: an environment whose game goes on by itself. It shares options and spaces, and opens no window |
 | ``env.restore(games)``       | goes on from a copy of ``env.games``, or from one game of a ``GameBatch``; rewards count from there. It sets all attributes, which writing into ``env.games`` does not |
 | ``env.redeal(agent, seed)``  | deals anew what the agent cannot know: the opponent's cards, its discards, the uncut starter, all later deals. All that agree with what the agent has seen, every go included, are equally likely |
 | ``env.legal_actions()``      | the legal cards as a list of ids, empty at the end: the fastest way to play              |
@@ -118,26 +121,39 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
-from crib_env.aec_kernels import (
-    EVENT_BYTES,
-    PAIRS,
-    begin,
-    deal,
-    deal_anew,
-    end_game,
-    observe,
-    pays,
-    play_card,
-    told,
-    write_masks,
-)
 from crib_env.cards import format_cards, name_card, read_card
-from crib_env.engine import DEAL, EPISODES, EVENTS, GAME, N_EVENTS, OVER
-from crib_env.kernels import streams
-from crib_env.observation import DTYPES, N_ACTIONS, N_BOARD, OBSERVATIONS, CardSpace, observation_space, writing
+from crib_env.engine import (
+    DEAL,
+    EPISODES,
+    EVENTS,
+    GAME,
+    N_EVENTS,
+    OVER,
+    act,
+    begin_deal,
+    begin_game,
+    call_off,
+    is_legal,
+    legal_cards,
+    shuffle,
+    winner_pays,
+)
+from crib_env.kernels import kernel, lowest, mix, streams
+from crib_env.observation import (
+    DTYPES,
+    N_ACTIONS,
+    N_BOARD,
+    OBSERVATIONS,
+    CardSpace,
+    observation_space,
+    write_mask,
+    write_observation,
+    writing,
+)
 from crib_env.options import RENDER_MODES, Options, Start, check_seed
 from crib_env.picture.drawing import FPS, Renderer, Sheet, draw_table
 from crib_env.picture.seen import see, table_lines
+from crib_env.players.hidden import deal_hidden
 from crib_env.values import is_integer
 from crib_env.views import PlayerViews, views_of
 
@@ -148,6 +164,115 @@ if TYPE_CHECKING:
     from crib_env.options import GameOptions
 
 PLAYERS = ("player_0", "player_1")
+
+
+# The kernels take the game as the bytes of its record: Numba unpacks bytes in half the time that an array of records
+# takes.
+
+# The bytes of event_player, event_kind and event_points in a record: three fields of equal length, one after the other.
+_FIELDS: Any = GAME.fields
+_EVENT_BYTES = slice(_FIELDS["event_player"][1], _FIELDS["event_points"][1] + N_EVENTS)
+# The cards in twelve bits of a summary.
+_PAIRS = [tuple([card - 1 for card in (pair & 63, pair >> 6) if card]) for pair in range(64 * 64)]
+
+
+@kernel
+def _begin(record, episode, first_dealer, score_0, score_1, start_spread):
+    """Starts the next game; see :func:`crib_env.engine.begin_game`."""
+    begin_game(record.view(GAME)[0], episode, first_dealer, score_0, score_1, start_spread)
+
+
+@kernel
+def _deal(record, is_given):
+    """Starts the next deal: with the caller's thirteen cards if ``is_given``, else with cards from the stream."""
+    g = record.view(GAME)[0]
+    if not is_given:
+        shuffle(g)
+    begin_deal(g)
+    return _summary(g)
+
+
+@kernel
+def _play_card(record, card, n_given):
+    """Plays one decision and returns the summary of the new state; -1, and no change, if the card is not legal.
+
+    The next deal, if one is due, is left to :func:`_deal` while the caller has given cards for it.
+    """
+    g = record.view(GAME)[0]
+    if not is_legal(g, card):
+        return np.int64(-1)
+    act(g, card)
+    if g["phase"] == DEAL and not n_given:
+        shuffle(g)
+        begin_deal(g)
+    return _summary(g)
+
+
+@kernel
+def _end_game(record):
+    """Ends the episode as it stands."""
+    g = record.view(GAME)[0]
+    call_off(g)
+    return _summary(g)
+
+
+@kernel
+def _told(record):
+    """The summary of the state as it is."""
+    return _summary(record.view(GAME)[0])
+
+
+@kernel
+def _deal_anew(record, seat, seed):
+    """Deals what ``seat`` cannot know; see :func:`crib_env.players.hidden.deal_hidden`."""
+    g = record.view(GAME)[0]
+    deal_hidden(g, seat, True, seed)
+    g["policy_stream"] = mix(g["episode_stream"])
+    return _summary(g)
+
+
+@kernel
+def _summary(g):
+    """All values that Python needs after a step, packed into one number, because each returned value costs time.
+
+    The legal cards come last, the lowest first: six bits each, its id and 1.
+    """
+    legal, cards, place = legal_cards(g), np.int64(0), 24
+    while legal:
+        cards |= lowest(legal) + 1 << place
+        legal &= legal - 1
+        place += 6
+    return (
+        cards
+        | np.int64(g["phase"])
+        | np.int64(g["turn"]) << 2
+        | np.int64(g["dealer"]) << 3
+        | np.int64(g["n_events"]) << 4
+        | np.int64(g["scores"][0]) << 8
+        | np.int64(g["scores"][1]) << 16
+    )
+
+
+@kernel
+def _observe(record, seat, observation, mask):
+    """Writes what ``seat`` sees: the observation (size,) and the mask (52,)."""
+    g = record.view(GAME)[0]
+    write_observation(g, seat, observation.reshape((1, -1)), np.int64(0))
+    write_mask(g, seat, mask.reshape((1, -1)), np.int64(0))
+
+
+@kernel
+def _write_masks(record, masks):
+    """Writes the masks (2, 52) of both."""
+    g = record.view(GAME)[0]
+    for seat in range(2):
+        write_mask(g, seat, masks, seat)
+
+
+@kernel
+def _pays(record, match):
+    """The reward of seat 0 at the end; see :func:`crib_env.engine.winner_pays`."""
+    return winner_pays(record.view(GAME)[0], match)
 
 
 class _ByPlayer(dict[str, Any]):
@@ -184,9 +309,8 @@ class SetByReset:
 class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no types
     """The environment; an illegal card raises ``ValueError``. The module's docstring describes the options.
 
-    Raises:
-        OptionError: an option does not exist or has a value that is not allowed; the message names it.
-    """
+    Anything but ``render_mode`` that is read before the first ``reset`` raises ``AttributeError``, and a name that is no
+    agent's ``ValueError``."""
 
     metadata: ClassVar[dict[str, Any]] = {
         "name": "cribbage_v0",
@@ -214,7 +338,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         self._tells_events = self.options.events
         self._pays_points = self.options.reward == "points"
         seen = OBSERVATIONS[self.options.observation]
-        self._size, self._write = seen.size, writing(observe, seen.write)
+        self._size, self._write = seen.size, writing(_observe, seen.write)
         self._dtype, self._mask_dtype = DTYPES[self.options.dtype]
         shape = self._size, self.options.dtype, self.options.mask
         self.observation_spaces = _ByPlayer({player: observation_space(*shape) for player in PLAYERS})
@@ -255,17 +379,12 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         if seed is not None:
             self.games["episode_stream"] = streams(seed, 1)
         spread = -1 if self.options.start_spread is None else self.options.start_spread
-        begin(self._record, self._episode, start.first_dealer, *start.scores, spread)
+        _begin(self._record, self._episode, start.first_dealer, *start.scores, spread)
         self._deals_to_come = list(start.deals)
         self._start(self._deal_next())
 
     def restore(self, games: np.ndarray) -> None:
-        """Goes on from the state of a game: a copy of ``games`` of an environment, or one game of a ``GameBatch``.
-
-        Rewards count from here, and later deals come from the game's own random stream.
-
-        Args:
-            games: (1,) ``GAME``, which is copied.
+        """Goes on from the state of a game, (1,) ``GAME``, which is copied. Later deals come from its own random stream.
 
         Raises:
             ValueError: it is anything else, or of another kind of episode; nothing has changed.
@@ -280,16 +399,12 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
             )
         self._record[:] = games.view(np.uint8)
         self._deals_to_come = []
-        self._start(told(self._record))
+        self._start(_told(self._record))
 
     def redeal(self, agent: str, seed: int) -> None:
-        """Deals the cards anew that an agent cannot know: the opponent's, the crib's, the uncut starter, all later deals.
-
-        All cards that agree with what the agent has seen, every go included, are equally likely. The same seed, from 0
-        to 2**63 - 1, gives the same cards.
+        """Deals the cards anew that an agent cannot know. The same seed, from 0 to 2**63 - 1, gives the same cards.
 
         Raises:
-            AttributeError: before the first ``reset``.
             ValueError: there is no such agent, or the seed is not allowed.
             RuntimeError: the episode is over.
         """
@@ -297,7 +412,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
             raise RuntimeError("the episode is over, and nothing is left to deal: call reset()")
         if not is_integer(seed) or not 0 <= seed < 2**63:
             raise ValueError(f"seed={seed!r} is not allowed: give a whole number from 0 to 2**63 - 1")
-        self._read(deal_anew(self._record, _SEAT[agent], int(seed)))
+        self._read(_deal_anew(self._record, _SEAT[agent], int(seed)))
         self._deals_to_come = []
 
     def _start(self, summary: int) -> None:
@@ -317,9 +432,9 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
     def _deal_next(self) -> int:
         """Deals the given cards while there are any, then cards from the generator."""
         if not self._deals_to_come:
-            return deal(self._record, False)
+            return _deal(self._record, False)
         self.games["cards"][0] = self._deals_to_come.pop(0)
-        return deal(self._record, True)
+        return _deal(self._record, True)
 
     def _read(self, summary: int) -> None:
         """Updates the public attributes from the game."""
@@ -327,29 +442,19 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         self.dealer = dealer = summary >> 3 & 1
         self.scores = scores = (summary >> 8 & 255, summary >> 16 & 255)
         self._legal = summary >> 24
+        self.infos = {
+            "player_0": {"scores": scores, "dealer": dealer, "illegal_action": False},
+            "player_1": {"scores": scores, "dealer": dealer, "illegal_action": False},
+        }
         if self._tells_events:
-            first, second = self._events
-            self.infos = {
-                "player_0": {"scores": scores, "dealer": dealer, "illegal_action": False, "events": first},
-                "player_1": {"scores": scores, "dealer": dealer, "illegal_action": False, "events": second},
-            }
-        else:
-            self.infos = {
-                "player_0": {"scores": scores, "dealer": dealer, "illegal_action": False},
-                "player_1": {"scores": scores, "dealer": dealer, "illegal_action": False},
-            }
+            self.infos["player_0"]["events"], self.infos["player_1"]["events"] = self._events
         if self._mask_in_info:
             masks = np.zeros((2, N_ACTIONS), self._mask_dtype)
-            write_masks(self._record, masks)
+            _write_masks(self._record, masks)
             self.infos["player_0"]["action_mask"], self.infos["player_1"]["action_mask"] = masks
 
     def observe(self, agent: str) -> Any:
-        """What an agent sees now, in fresh arrays.
-
-        Raises:
-            AttributeError: before the first ``reset``.
-            ValueError: there is no such agent.
-        """
+        """What an agent sees now, in fresh arrays."""
         self.agents  # noqa: B018 -- the order check
         observation = np.zeros(self._size, self._dtype)
         mask = np.zeros(N_ACTIONS, self._mask_dtype)
@@ -357,22 +462,15 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         return observation if self._mask_in_info else {"observation": observation, "action_mask": mask}
 
     def legal_actions(self) -> list[int]:
-        """The cards that the player to act may discard or lay, lowest id first; none when the episode is over.
-
-        Raises:
-            AttributeError: before the first ``reset``.
-        """
+        """The cards that the player to act may discard or lay, lowest id first; none when the episode is over."""
         legal = self._legal
-        return [*PAIRS[legal & 4095], *PAIRS[legal >> 12 & 4095], *PAIRS[legal >> 24]]
+        return [*_PAIRS[legal & 4095], *_PAIRS[legal >> 12 & 4095], *_PAIRS[legal >> 24]]
 
     def state(self) -> np.ndarray:
-        """All that the two players see together, in a fresh array of ``state_space``, for a critic.
-
-        The board observation of player_0 (:mod:`crib_env.observation`), that of player_1, and 1 if player_1 is to act.
-        """
+        """All that the two players see together, (1319,) in a fresh array of ``state_space``."""
         state, mask = np.zeros(2 * N_BOARD + 1, self._dtype), np.zeros(N_ACTIONS, self._mask_dtype)
         for seat in range(2):
-            observe(self._record, seat, state[seat * N_BOARD : (seat + 1) * N_BOARD], mask)
+            _observe(self._record, seat, state[seat * N_BOARD : (seat + 1) * N_BOARD], mask)
         state[-1] = self.agent_selection == PLAYERS[1]
         return state
 
@@ -398,7 +496,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
             return
         card = action if type(action) is int else read_card(action)
         # A huge integer would not fit a kernel's int64.
-        summary = play_card(self._record, card, len(self._deals_to_come)) if 0 <= card < N_ACTIONS else -1
+        summary = _play_card(self._record, card, len(self._deals_to_come)) if 0 <= card < N_ACTIONS else -1
         if summary < 0:
             self._refuse(agent, card)
             return
@@ -413,7 +511,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
             score_0, score_1 = self.scores
             reward = float(score_0 - before_0 - score_1 + before_1)
         else:
-            reward = float(pays(self._record, self.options.reward == "match")) if over else 0.0
+            reward = float(_pays(self._record, self.options.reward == "match")) if over else 0.0
         self._pay(agent, reward)
         if over:
             self._end(agent)
@@ -422,7 +520,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
 
     def _tell(self, mover: str, n: int) -> None:
         """Adds the ``n`` records of the last transition to what both have not yet been told, the mover's new from here."""
-        players, kinds, points = self._record[EVENT_BYTES].reshape(3, N_EVENTS).tolist()
+        players, kinds, points = self._record[_EVENT_BYTES].reshape(3, N_EVENTS).tolist()
         new = tuple([Event(players[k], points[k], EVENTS[kinds[k]]) for k in range(n)])
         self._events[_SEAT[mover]] = ()
         self._events = [self._events[0] + new, self._events[1] + new]
@@ -435,7 +533,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
             raise ValueError(why)
         seat = _SEAT[agent]
         self._events[seat] = ()
-        self._read(end_game(self._record))
+        self._read(_end_game(self._record))
         for info in self.infos.values():
             info["illegal_action"] = True
             if self._tells_events:
@@ -457,16 +555,8 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         self.agent_selection = PLAYERS[1 - _SEAT[mover]]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> raw_env:
-        """A copy whose game goes on by itself. It shares the options, the code and the spaces, and opens no window."""
-        shared = (
-            self.options,
-            self.observation_spaces,
-            self.action_spaces,
-            self.state_space,
-            self._write,
-            self._renderer,
-        )
-        memo |= {id(part): part for part in shared}
+        spaces_of = self.observation_spaces, self.action_spaces, self.state_space
+        memo |= {id(part): part for part in (self.options, *spaces_of, self._write, self._renderer)}
         memo[id(self)] = twin = object.__new__(type(self))
         twin.__dict__.update(copy.deepcopy(self.__dict__, memo))
         if self.render_mode == "human":
@@ -496,9 +586,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
             A picture of Pillow's, 960 by 720, which a notebook shows.
 
         Raises:
-            AttributeError: before the first ``reset``.
             DependencyNotInstalled: the extra ``render`` is not installed.
-            ValueError: there is no such agent.
         """
         self.agents  # noqa: B018 -- the order check
         return self._draw(agent).reduced()
@@ -514,10 +602,6 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
 
 
 def env(**options: Unpack[GameOptions]) -> raw_env:
-    """The environment for most uses: an illegal card ends the game. The module's docstring describes the options.
-
-    Raises:
-        OptionError: an option does not exist or has a value that is not allowed; the message names it.
-    """
+    """The environment for most uses: an illegal card ends the game. The module's docstring describes the options."""
     options.setdefault("illegal", "end")
     return raw_env(**options)

@@ -1,4 +1,9 @@
-"""Many games at once, with both seats controlled by the caller. Matches and learners run on it."""
+"""Many games at once, with both seats controlled by the caller. Matches and learners run on it.
+
+:func:`standings` say how players stand in games under way, also without the luck that no decision controls. The reward
+of a decision is the difference of a standing. Without luck the show counts as what the six cards of a player are worth
+in it, so a reward does not depend on the cards that happen to fall.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +23,7 @@ from crib_env.engine import (
     HEELS,
     MUGGINS,
     OVER,
+    PEGGING_EPISODE,
     PLAY,
     PONE,
     PONES_HAND,
@@ -25,10 +31,13 @@ from crib_env.engine import (
     act,
     begin_deal,
     begin_game,
+    is_legal,
     legal_cards,
     shuffle,
 )
-from crib_env.kernels import bit, kernel, lowest
+from crib_env.exact.discard_means import COMPLETIONS, best_discard_and_total
+from crib_env.hands import ranks_in
+from crib_env.kernels import kernel, lowest
 from crib_env.observation import N_ACTIONS, observation_named, write_mask, write_observation, writing
 from crib_env.options import Options, Start, check_options
 from crib_env.players.policies import NATIVE, native_card
@@ -55,12 +64,8 @@ def _source(kind):
 @kernel
 def _is_forced(g):
     """Whether the seat to act has no choice: in the play, when all legal cards have the same rank."""
-    legal = legal_cards(g)
-    rank = lowest(legal) % 13
-    same = np.int64(0)
-    for suit in range(4):
-        same |= bit(13 * suit + rank)
-    return legal & ~same == 0
+    ranks = ranks_in(legal_cards(g))
+    return ranks & (ranks - 1) == 0
 
 
 @kernel
@@ -113,7 +118,7 @@ def _first_illegal(games, rows, cards):
     if bad >= 0:
         return bad
     for b in range(len(rows)):
-        if not 0 <= cards[b] < 52 or not (legal_cards(games[rows[b]]) >> cards[b]) & 1:
+        if not is_legal(games[rows[b]], cards[b]):
             return b
     return -1
 
@@ -127,24 +132,17 @@ def _step_all(games, rows, cards, tally, skip_forced):
 
 @kernel
 def _observe_all(games, rows, out, masks):
-    """Writes the observations of the players to act; returns the index of the first bad row, or -1."""
-    bad = _first_bad_row(rows, len(games))
-    if bad >= 0:
-        return bad
+    """Writes the observations of the players to act."""
     for b in range(len(rows)):
         g = games[rows[b]]
         seat = np.int64(g["turn"])
         write_observation(g, seat, out, b)
         write_mask(g, seat, masks, b)
-    return -1
 
 
 @kernel
 def _native_cards(games, rows, policy, cards):
-    """Fills ``cards`` with the choices of a native policy; the index of the first bad row or finished game, or -1."""
-    bad = _first_bad_row(rows, len(games))
-    if bad >= 0:
-        return bad
+    """Fills ``cards`` with the choices of a native policy; the index of the first finished game, or -1."""
     for b in range(len(rows)):
         g = games[rows[b]]
         if g["phase"] == OVER:
@@ -222,6 +220,13 @@ class GameBatch:
     def __len__(self) -> int:
         return len(self.games)
 
+    def _checked(self, rows: np.ndarray) -> np.ndarray:
+        rows = _as_rows(rows)
+        bad = _first_bad_row(rows, len(self))
+        if bad >= 0:
+            _refuse(rows, bad, len(self))
+        return rows
+
     def acting(self) -> np.ndarray:
         """Rows of the games that are not over, (B,) int64."""
         return np.flatnonzero(self.games["phase"] != OVER)
@@ -232,10 +237,7 @@ class GameBatch:
         Raises:
             ValueError: the rows are not allowed.
         """
-        rows = _as_rows(rows)
-        bad = _first_bad_row(rows, len(self.games))
-        if bad >= 0:
-            _refuse(rows, bad, len(self))
+        rows = self._checked(rows)
         with self._lock:
             return views_of(self.games, rows, self.games["turn"][rows].astype(np.int64), self.game_ids[rows])
 
@@ -246,13 +248,11 @@ class GameBatch:
             ValueError: the rows are not allowed, or there is no observation of this name
                 (:data:`crib_env.observation.OBSERVATIONS`).
         """
-        rows, seen = _as_rows(rows), observation_named(observation)
+        rows, seen = self._checked(rows), observation_named(observation)
         out = np.zeros((len(rows), seen.size), np.int8)
         masks = np.zeros((len(rows), N_ACTIONS), np.int8)
         with self._lock:
-            bad = writing(_observe_all, seen.write)(self.games, rows, out, masks)
-        if bad >= 0:
-            _refuse(rows, bad, len(self))
+            writing(_observe_all, seen.write)(self.games, rows, out, masks)
         return out, masks
 
     def ranks_and_gains(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -262,10 +262,7 @@ class GameBatch:
         Raises:
             ValueError: the rows are not allowed.
         """
-        rows = _as_rows(rows)
-        bad = _first_bad_row(rows, len(self.games))
-        if bad >= 0:
-            _refuse(rows, bad, len(self))
+        rows = self._checked(rows)
         with self._lock:
             return ranks_and_gains_of(self.games, rows, self.games["turn"][rows].astype(np.int64))
 
@@ -275,7 +272,7 @@ class GameBatch:
         Raises:
             ValueError: the rows or the policy are not allowed, or a game is over.
         """
-        rows = _as_rows(rows)
+        rows = self._checked(rows)
         if not is_integer(policy) or not 0 <= policy < len(NATIVE):
             names = ", ".join(f"{index} ({name})" for index, name in enumerate(NATIVE))
             raise ValueError(f"policy={policy!r} is not allowed: give {names}")
@@ -283,7 +280,6 @@ class GameBatch:
         with self._lock:
             bad = _native_cards(self.games, rows, int(policy), cards)
         if bad >= 0:
-            _refuse(rows, bad, len(self))
             raise ValueError(f"game {self.game_ids[rows[bad]]} is over")
         return cards
 
@@ -344,3 +340,61 @@ def _as_rows(rows: np.ndarray) -> np.ndarray:
     if rows.ndim != 1 or rows.dtype.kind not in "iu":
         raise ValueError(f"rows must be (B,) integers, not {rows.shape} of {rows.dtype}")
     return np.ascontiguousarray(rows, np.int64)
+
+
+@kernel
+def worth_in_the_show(g, seat):
+    """Value of the six cards of a seat in the show: see :func:`discards_worth`."""
+    if g["episode"] == PEGGING_EPISODE:
+        return 0.0
+    kept = g["kept"][seat] if g["kept"][seat] else g["hand"][seat]
+    discarded = g["discards"][seat]
+    crib_sign = 1 if seat == g["dealer"] else -1
+    return best_discard_and_total(kept | discarded, discarded, crib_sign)[1] / COMPLETIONS
+
+
+@kernel
+def standing(games, i, tally, seat):
+    """How a seat stands in game i, minus the other: in points, and without luck; see :func:`standings`."""
+    g, points, pegged = games[i], 0.0, 0.0
+    for side in range(2):
+        sign = 1.0 if side == seat else -1.0
+        points += sign * (np.float64(g["scores"][side]) - np.float64(g["start_scores"][side]))
+        for role in range(2):
+            pegged += sign * tally[i, side, role, _PLAY_SOURCE]
+    return points, pegged + worth_in_the_show(g, seat)
+
+
+@kernel
+def _discards_worth(games, rows, seats, out):
+    for b in range(len(rows)):
+        out[b] = worth_in_the_show(games[rows[b]], seats[b])
+
+
+@kernel
+def _standings(games, rows, seats, tally, points, settled):
+    for b in range(len(rows)):
+        points[b], settled[b] = standing(games, rows[b], tally, seats[b])
+
+
+def discards_worth(games: np.ndarray, rows: np.ndarray, seats: np.ndarray) -> np.ndarray:
+    """Value of the six cards of ``seats`` in games ``rows`` in the show, (B,) float64.
+
+    Exact means of the hand kept, plus the crib for the dealer and minus it for pone, after the best discard that
+    includes the cards discarded so far; the opponent's discards are assumed random, as ``greedy`` does. It is 0 in the
+    pegging episode, which has no show.
+    """
+    out = np.empty(len(rows))
+    _discards_worth(games, rows, seats, out)
+    return out
+
+
+def standings(batch: GameBatch, rows: np.ndarray, seats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How ``seats`` stand in games ``rows``, minus their opponents, each (B,) float64.
+
+    First in points made since the start; then without luck: in points of the play, plus the value of the six cards in
+    the show (:func:`discards_worth`).
+    """
+    points, settled = np.empty(len(rows)), np.empty(len(rows))
+    _standings(batch.games, rows, np.asarray(seats, np.int64), batch.tally, points, settled)
+    return points, settled

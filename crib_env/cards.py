@@ -88,6 +88,11 @@ def format_cards(cards: Iterable[SupportsIndex]) -> str:
     return " ".join(format_card(card) for card in cards)
 
 
+def by_rank(cards: Iterable[int]) -> tuple[int, ...]:
+    """Cards sorted by rank, as people hold them, without the -1 of empty places."""
+    return tuple(sorted((int(card) for card in cards if card >= 0), key=lambda card: (card % 13, card)))
+
+
 def read_card(action: Any) -> int:
     """Converts an integer, or an integer array of one element (Stable-Baselines3's ``predict`` returns one), to an int.
 

@@ -64,11 +64,7 @@ def _shuffle(games):
 
 
 class DiscardGame(gymnasium.Env[Any, Any]):
-    """The discard game; its options are those of the module.
-
-    Raises:
-        OptionError: an option does not exist or has a value that is not allowed; the message names it.
-    """
+    """The discard game; its options are those of the module."""
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": FPS}
     _hand: Any = SetByReset()
@@ -108,10 +104,7 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         """Discards a card.
 
         Raises:
-            RuntimeError: the episode is over.
-            AttributeError: before the first ``reset``.
-            TypeError: the action is neither an integer nor an integer array of one element; nothing has changed.
-            ValueError: the card is not in the hand, and the option ``illegal`` is ``"raise"``; nothing has changed.
+            ValueError, TypeError, RuntimeError: as :meth:`crib_env.aec.raw_env.step`.
         """
         hand = self._hand
         if self._is_over:

@@ -228,6 +228,12 @@ def legal_cards(g):
 
 
 @kernel
+def is_legal(g, card):
+    """Whether the seat to act may discard or lay a card, of any number."""
+    return 0 <= card < 52 and (legal_cards(g) >> card) & 1 != 0
+
+
+@kernel
 def peg(g, seat, points, kind):
     """Gives points to a seat, records the reason, and ends the game at 121. After that nobody scores."""
     if g["phase"] == OVER:

@@ -179,28 +179,3 @@ def below(word, n):
 def streams(seed: int | None, n: int) -> np.ndarray:
     """``n`` initial states of random streams, (n,) uint64, from NumPy's ``SeedSequence``; ``None`` gives fresh ones."""
     return np.random.SeedSequence(seed).generate_state(n, np.uint64)
-
-
-def streams_of(seeds: np.ndarray) -> np.ndarray:
-    """``streams(seed, 1)`` of each seed, (n,) uint64, at once: ``SeedSequence`` (O'Neill 2015) on whole arrays."""
-    half = np.uint32(16)
-
-    def scramble(words: np.ndarray, constant: int, factor: int) -> tuple[np.ndarray, int]:
-        following = constant * factor & 0xFFFFFFFF
-        words = (words ^ np.uint32(constant)) * np.uint32(following)
-        return words ^ words >> half, following
-
-    pool, constant = [], 0x43B0D7E5
-    zero = np.zeros_like(seeds, np.uint32)
-    for words in (seeds.astype(np.uint32), (seeds >> _S32).astype(np.uint32), zero, zero):
-        words, constant = scramble(words, constant, 0x931E8875)
-        pool.append(words)
-    for source in range(4):
-        for k in range(4):
-            if k != source:
-                words, constant = scramble(pool[source], constant, 0x931E8875)
-                words = pool[k] * np.uint32(0xCA01F9DD) - words * np.uint32(0x4973F715)
-                pool[k] = words ^ words >> half
-    low, constant = scramble(pool[0], 0x8B51F9DD, 0x58F38DED)
-    high, _ = scramble(pool[1], constant, 0x58F38DED)
-    return low.astype(np.uint64) | high.astype(np.uint64) << _S32

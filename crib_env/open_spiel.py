@@ -1,16 +1,14 @@
-"""Games of OpenSpiel (``pip install open_spiel``): ``pyspiel.load_game("crib_pegging(cards=2)")``, and ``"crib_deal"``.
+"""The pegging game in OpenSpiel (``pip install open_spiel``): ``pyspiel.load_game("crib_pegging(cards=2)")``.
 
-Importing this module registers both. Player 0 is pone, player 1 the dealer. Cards are laid by
-:mod:`crib_env.engine`, so go, last card and points are those of every environment here. Returns are net points.
+Importing this module registers it. Player 0 is pone, player 1 the dealer. Two chance nodes deal the hands of ranks,
+pone's first; their actions are numbers of :data:`crib_env.hands.HANDS`. Players lay ranks, 0 for an ace to 12 for a
+king; suits have no part in this game, so the cards of a rank are one action. Forced cards are laid at once.
+:mod:`crib_env.engine` lays the cards, so go, last card and points are those of every environment here. Returns are net
+points.
 
-In the pegging games two chance nodes deal the hands of ranks, pone's first; their actions are numbers of
-:data:`crib_env.hands.HANDS`. Players lay ranks, 0 for an ace to 12 for a king; suits have no part in this game, so the
-cards of a rank are one action. Forced cards are laid at once. In the deal all actions are card ids
-(:class:`DealGame`).
-
-:class:`AgentPolicy` is an agent as a policy of OpenSpiel. :class:`PolicyAgent` is a table of OpenSpiel for the pegging
-game as an agent, and :func:`save_table` keeps one in a file that is an agent without OpenSpiel. :func:`solution_table`
-is the solver's equilibrium as a table of OpenSpiel.
+:class:`AgentPolicy` is an agent as a policy of OpenSpiel. :class:`PolicyAgent` is a table of OpenSpiel as an agent, and
+:func:`save_table` keeps one in a file that is an agent without OpenSpiel. :func:`solution_table` is the solver's
+equilibrium as a table of OpenSpiel.
 """
 
 from __future__ import annotations
@@ -24,119 +22,46 @@ import numpy as np
 import pyspiel
 from open_spiel.python import policy as spiel_policy
 
-from crib_env.cards import RANKS, format_card, format_cards
-from crib_env.engine import (
-    DEAL_EPISODE,
-    DEALER,
-    DISCARD,
-    GAME,
-    OVER,
-    PEGGING_EPISODE,
-    PONE,
-    WIN,
-    act,
-    begin_deal,
-    begin_game,
-    legal_cards,
-)
-from crib_env.hands import HANDS, N_RANKS, hand_number
-from crib_env.observation import N_BITS, write_observation
+from crib_env.cards import RANKS
+from crib_env.engine import DEALER, GAME, OVER, PEGGING_EPISODE, PONE, act, begin_deal, begin_game, legal_cards
+from crib_env.hands import HANDS, N_RANKS, hand_number, ranks_in
 from crib_env.players.agent import MixedAgent
 from crib_env.players.tabular import StatePolicy, information_state
 from crib_env.solver.cfr import PlaySolver
 from crib_env.views import views_of
 
-_DEALT = 12  # cards, six to each player
 _MOST_POINTS = 61  # more than a player pegs with four cards
-
-
-def _game_type(short_name: str, long_name: str, has_observations: bool, parameters: dict[str, Any]) -> Any:
-    """A zero-sum game of two players with explicit chance; information states are text."""
-    return pyspiel.GameType(
-        short_name=short_name,
-        long_name=long_name,
-        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-        chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
-        information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
-        utility=pyspiel.GameType.Utility.ZERO_SUM,
-        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-        max_num_players=2,
-        min_num_players=2,
-        provides_information_state_string=True,
-        provides_information_state_tensor=False,
-        provides_observation_string=has_observations,
-        provides_observation_tensor=has_observations,
-        parameter_specification=parameters,
-    )
-
-
-class EngineState(pyspiel.State):  # type: ignore[misc]  # OpenSpiel has no types
-    """A state whose cards are laid by the engine.
-
-    Attributes:
-        games: (1,) GAME, the engine's record of it; empty until all hands are dealt.
-    """
-
-    def __init__(self, game: pyspiel.Game) -> None:
-        super().__init__(game)
-        self._dealt: list[int] = []  # by chance, as it numbers its actions
-        self.games = np.zeros(1, GAME)
-
-    @property
-    def _awaits_chance(self) -> bool:
-        """Whether cards are to be dealt or cut."""
-        raise NotImplementedError
-
-    def current_player(self) -> int:
-        """See ``pyspiel.State``."""
-        if self._awaits_chance:
-            return int(pyspiel.PlayerId.CHANCE)
-        record = self.games[0]
-        return int(pyspiel.PlayerId.TERMINAL if record["phase"] == OVER else record["turn"])
-
-    def is_terminal(self) -> bool:
-        """See ``pyspiel.State``."""
-        return self.current_player() == pyspiel.PlayerId.TERMINAL
-
-    def returns(self) -> list[float]:
-        """Net points of pone and of the dealer; 0 until the end."""
-        if not self.is_terminal():
-            return [0.0, 0.0]
-        pone, dealer = self.games[0]["scores"].tolist()
-        return [float(pone - dealer), float(dealer - pone)]
-
-
-_PEGGING = _game_type("crib_pegging", "Cribbage, the play of a deal", False, {"cards": 4})
-_DEAL = _game_type("crib_deal", "Cribbage, a deal", True, {})
-_DEAL_INFORMATION = pyspiel.GameInfo(
-    num_distinct_actions=52,
-    max_chance_outcomes=52,
-    num_players=2,
-    min_utility=float(-WIN),
-    max_utility=float(WIN),
-    utility_sum=0.0,
-    max_game_length=12,
+_TYPE = pyspiel.GameType(
+    short_name="crib_pegging",
+    long_name="Cribbage, the play of a deal",
+    dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+    chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+    information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+    utility=pyspiel.GameType.Utility.ZERO_SUM,
+    reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+    max_num_players=2,
+    min_num_players=2,
+    provides_information_state_string=True,
+    provides_information_state_tensor=False,
+    provides_observation_string=False,
+    provides_observation_tensor=False,
+    parameter_specification={"cards": 4},
 )
 
 
 class Observer:
-    """What OpenSpiel asks for observations: information states as text; of the deal also observations of 209 bits
-    (:mod:`crib_env.observation`), which are 0 until all cards are dealt."""
+    """What OpenSpiel asks for observations: information states as text, without a tensor."""
 
-    def __init__(self, with_tensor: bool) -> None:
-        self.tensor = np.zeros(N_BITS, np.float32) if with_tensor else None
-        self.dict = {} if self.tensor is None else {"observation": self.tensor}
+    def __init__(self) -> None:
+        self.tensor = None
+        self.dict: dict[str, Any] = {}
 
-    def set_from(self, state: DealState, player: int) -> None:
+    def set_from(self, state: PeggingState, player: int) -> None:
         """Fills the tensor, if there is one."""
-        if self.tensor is not None:
-            self.tensor[:] = 0
-            if state.is_dealt:
-                write_observation(state.games[0], player, self.tensor[None], 0)
 
-    def string_from(self, state: EngineState, player: int) -> str:
+    def string_from(self, state: PeggingState, player: int) -> str:
         """The information state."""
-        return str(state.information_state_string(player))
+        return state.information_state_string(player)
 
 
 @cache
@@ -167,18 +92,18 @@ class PeggingGame(pyspiel.Game):  # type: ignore[misc]  # OpenSpiel has no types
             utility_sum=0.0,
             max_game_length=2 * self.cards,
         )
-        super().__init__(_PEGGING, information, {"cards": self.cards})
+        super().__init__(_TYPE, information, {"cards": self.cards})
 
     def new_initial_state(self) -> PeggingState:
         """The state before the deal."""
         return PeggingState(self)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
-        """Without a tensor."""
-        return Observer(with_tensor=False)
+        """See :class:`Observer`."""
+        return Observer()
 
 
-class PeggingState(EngineState):
+class PeggingState(pyspiel.State):  # type: ignore[misc]  # OpenSpiel has no types
     """A state of the pegging game.
 
     Attributes:
@@ -189,6 +114,8 @@ class PeggingState(EngineState):
     def __init__(self, game: PeggingGame) -> None:
         super().__init__(game)
         self._cards = game.cards
+        self._dealt: list[int] = []  # numbers of hands
+        self.games = np.zeros(1, GAME)
         self.laid: list[tuple[int, int]] = []
 
     def held(self, role: int) -> list[int]:
@@ -199,9 +126,23 @@ class PeggingState(EngineState):
                 ranks.remove(rank)
         return sorted(ranks)
 
-    @property
-    def _awaits_chance(self) -> bool:
-        return len(self._dealt) < 2
+    def current_player(self) -> int:
+        """See ``pyspiel.State``."""
+        if len(self._dealt) < 2:
+            return int(pyspiel.PlayerId.CHANCE)
+        record = self.games[0]
+        return int(pyspiel.PlayerId.TERMINAL if record["phase"] == OVER else record["turn"])
+
+    def is_terminal(self) -> bool:
+        """See ``pyspiel.State``."""
+        return self.current_player() == pyspiel.PlayerId.TERMINAL
+
+    def returns(self) -> list[float]:
+        """Net points of pone and of the dealer; 0 until the end."""
+        if not self.is_terminal():
+            return [0.0, 0.0]
+        pone, dealer = self.games[0]["scores"].tolist()
+        return [float(pone - dealer), float(dealer - pone)]
 
     def _legal_actions(self, player: int) -> list[int]:
         return self._ranks()
@@ -220,8 +161,7 @@ class PeggingState(EngineState):
 
     def _ranks(self) -> list[int]:
         """The ranks that may be laid now."""
-        legal = int(legal_cards(self.games[0]))
-        ranks = legal | legal >> N_RANKS | legal >> 2 * N_RANKS | legal >> 3 * N_RANKS
+        ranks = int(ranks_in(legal_cards(self.games[0])))
         return [rank for rank in range(N_RANKS) if ranks >> rank & 1]
 
     def _lay(self, rank: int) -> None:
@@ -265,117 +205,26 @@ class PeggingState(EngineState):
         return f"{hands} {self.information_state_string(PONE)}"
 
 
-pyspiel.register_game(_PEGGING, PeggingGame)
-
-
-def _cards(mask: int) -> list[int]:
-    return [card for card in range(52) if int(mask) >> card & 1]
-
-
-class DealGame(pyspiel.Game):  # type: ignore[misc]  # OpenSpiel has no types
-    """One deal from 0-0. Actions are card ids: two discards each, pone's first, and then the cards of the play."""
-
-    def __init__(self, params: dict[str, Any] | None = None) -> None:
-        super().__init__(_DEAL, _DEAL_INFORMATION, params or {})
-
-    def new_initial_state(self) -> DealState:
-        """The state before the first card is dealt."""
-        return DealState(self)
-
-    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
-        """With a tensor, unless information states are asked for."""
-        return Observer(with_tensor=iig_obs_type is None or not iig_obs_type.perfect_recall)
-
-
-class DealState(EngineState):
-    """A state of the deal. Chance deals six cards to pone and six to the dealer, one by one, and cuts the starter.
-
-    Attributes:
-        games: (1,) the engine's record of it; empty until all are dealt.
-    """
-
-    def __init__(self, game: DealGame) -> None:
-        super().__init__(game)
-        self._last_discard = -1  # the dealer's second, until the starter is cut
-
-    @property
-    def is_dealt(self) -> bool:
-        """Whether both players have their six cards."""
-        return len(self._dealt) == _DEALT
-
-    @property
-    def _awaits_chance(self) -> bool:
-        return not self.is_dealt or self._last_discard >= 0
-
-    def _legal_actions(self, player: int) -> list[int]:
-        return _cards(legal_cards(self.games[0]))
-
-    def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Cards that are not dealt, all as likely, see ``pyspiel.State``."""
-        left = sorted({*range(52)}.difference(self._dealt))
-        return [(card, 1 / len(left)) for card in left]
-
-    def _apply_action(self, action: int) -> None:
-        record = self.games[0]
-        if not self.is_dealt:
-            self._dealt.append(action)
-            if self.is_dealt:
-                record["cards"] = [*self._dealt, -1]
-                begin_game(record, DEAL_EPISODE, DEALER, 0, 0, -1)
-                begin_deal(record)
-        elif self._last_discard >= 0:
-            record["cards"][_DEALT] = action
-            act(record, self._last_discard)
-            self._last_discard = -1
-        elif record["phase"] == DISCARD and record["turn"] == DEALER and record["discards"][DEALER]:
-            self._last_discard = action
-        else:
-            act(record, action)
-
-    def _action_to_string(self, player: int, action: int) -> str:
-        return format_card(action)
-
-    def information_state_string(self, player: int | None = None) -> str:
-        """What a player knows: its role, the cards dealt to it, its discards, the starter, and who laid which card,
-        oldest first. It may have made one discard of two."""
-        role, record = self.current_player() if player is None else player, self.games[0]
-        dealt = sorted(self._dealt[6 * role : 6 * role + 6])
-        own = _cards(record["discards"][role])
-        if role == DEALER and self._last_discard >= 0:
-            own.append(self._last_discard)
-        starter = record["cards"][_DEALT : _DEALT + self.is_dealt]
-        laid = zip(record["laid_by"][: record["n_laid"]].tolist(), record["laid"].tolist())
-        parts = ["pd"[role], *(format_cards(cards) for cards in (dealt, sorted(own), starter[starter >= 0].tolist()))]
-        return " | ".join([*parts, " ".join("pd"[by] + format_card(card) for by, card in laid)])
-
-    def __str__(self) -> str:
-        return "\n".join(self.information_state_string(role) for role in (PONE, DEALER))
-
-
-pyspiel.register_game(_DEAL, DealGame)
+pyspiel.register_game(_TYPE, PeggingGame)
 
 
 class AgentPolicy(spiel_policy.Policy):  # type: ignore[misc]
-    """An agent that knows its probabilities, as a policy of OpenSpiel. In the pegging games ``to_tabular()`` makes a
-    table of it."""
+    """An agent that knows its probabilities, as a policy of OpenSpiel; ``to_tabular()`` makes a table of it."""
 
-    def __init__(self, game: PeggingGame | DealGame, agent: MixedAgent) -> None:
+    def __init__(self, game: PeggingGame, agent: MixedAgent) -> None:
         super().__init__(game, [PONE, DEALER])
         self._agent = agent
 
-    def action_probabilities(self, state: PeggingState | DealState, player_id: int | None = None) -> dict[int, float]:
-        """How likely each action is, a rank or a card, see ``policy.Policy``."""
+    def action_probabilities(self, state: PeggingState, player_id: int | None = None) -> dict[int, float]:
+        """How likely each rank is, see ``policy.Policy``."""
         role = state.current_player() if player_id is None else player_id
         views = views_of(state.games, np.zeros(1, np.int64), np.array([role]), np.zeros(1, np.int64))
-        chances = self._agent.probabilities(views)[0]
-        if isinstance(state, PeggingState):
-            chances = chances.reshape(4, N_RANKS).sum(axis=0)
+        chances = self._agent.probabilities(views)[0].reshape(4, N_RANKS).sum(axis=0)
         return {action: float(chances[action]) for action in state.legal_actions()}
 
 
 class PolicyAgent(StatePolicy):
-    """A table of OpenSpiel for the pegging game, as an agent: in ``crib_env``'s measurements of exploitability, for
-    instance.
+    """A table of OpenSpiel as an agent, for measurements of exploitability for instance.
 
     Args:
         table: has ``policy_for_key``, by information states.

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.engine import OVER, legal_cards, starter, starter_is_cut
-from crib_env.exact.discard_means import COMPLETIONS, HAND_SCALE, crib_total, hand_total
-from crib_env.kernels import bit, kernel, list_cards, popcount, scratch
+from crib_env.exact.discard_means import COMPLETIONS, fill_discard_totals
+from crib_env.kernels import bit, kernel, popcount, scratch
 from crib_env.scoring import COUNT_LIMIT, card_value, fill_next_points
 
 # Steps of thermometer codes, in points: how far a discard falls short, what a card would earn, its mean answer.
@@ -86,18 +86,8 @@ def write_cards(hand, known, unseen, inputs, row):
 @kernel
 def write_discard(hand, discarded, is_dealer, legal, inputs, row, gains):
     """Writes how far the best card of each rank falls short, and the gains (52,) of legal cards."""
-    six = hand | discarded
     cards, totals = scratch(6, np.int64), scratch(6, np.int64)
-    list_cards(six, cards)
-    totals[:] = np.iinfo(np.int64).min
-    crib_sign = 1 if is_dealer else -1
-    best = totals[0]
-    for i in range(6):
-        for j in range(i + 1, 6):
-            pair = bit(cards[i]) | bit(cards[j])
-            if pair & discarded == discarded:
-                total = HAND_SCALE * hand_total(six ^ pair, six) + crib_sign * crib_total(cards[i], cards[j], cards)
-                totals[i], totals[j], best = max(totals[i], total), max(totals[j], total), max(best, total)
+    best = fill_discard_totals(hand | discarded, discarded, 1 if is_dealer else -1, cards, totals)[1]
     short = scratch(13, np.float64)
     short[:] = np.inf
     for i in range(6):

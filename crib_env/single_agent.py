@@ -59,11 +59,7 @@ if TYPE_CHECKING:
 
 
 class SingleAgentCribbage(gymnasium.Env[Any, Any]):
-    """Cribbage against an opponent; see the module's docstring.
-
-    Raises:
-        OptionError: an option does not exist or has a value that is not allowed; the message names it.
-    """
+    """Cribbage against an opponent; see the module's docstring."""
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": FPS}
 
@@ -103,11 +99,8 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
         """Discards or lays a card, lets the opponent answer, and returns when this player acts again or the game ends.
 
         Raises:
-            RuntimeError: the episode is over.
-            AttributeError: before the first ``reset``.
-            TypeError: the action is neither an integer nor an integer array of one element; nothing has changed.
-            ValueError: the card is not legal, and the option ``illegal`` is ``"raise"``; nothing has changed. Or the
-                opponent chose an illegal card; then call :meth:`reset` before going on.
+            ValueError, TypeError, RuntimeError: as :meth:`crib_env.aec.raw_env.step`. Or the opponent chose an illegal
+                card, a ``ValueError``; then call :meth:`reset` before going on.
         """
         player = PLAYERS[self._seat]
         if self._game.terminations[player]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from crib_env.engine import DEAL_EPISODE, DISCARD, GAME, PEGGING_EPISODE, PLAY, starter, starter_is_cut
-from crib_env.kernels import bit, kernel, lowest, mask_of
+from crib_env.kernels import bit, kernel, list_cards, mask_of, popcount
 from crib_env.observation import N_ACTIONS, observation_named, write_mask, write_observation, writing
 from crib_env.ranks import ranks_and_gains_of
 
@@ -164,23 +164,12 @@ def views_of(games: np.ndarray, rows: np.ndarray, seats: np.ndarray, game_ids: n
 
 
 @kernel
-def _write_cards(cards, out):
-    """The cards of a mask into a row, lowest id first."""
-    k = 0
-    while cards:
-        out[k] = lowest(cards)
-        cards &= cards - 1
-        k += 1
-    return k
-
-
-@kernel
 def _write_views(games, rows, seats, out):
     for b in range(len(rows)):
         g, seat = games[rows[b]], seats[b]
         write_mask(g, seat, out.action_mask, b)
-        _write_cards(g["hand"][seat], out.hand[b])
-        _write_cards(g["discards"][seat], out.discards[b])
+        list_cards(g["hand"][seat], out.hand[b, : popcount(g["hand"][seat])])
+        list_cards(g["discards"][seat], out.discards[b, : popcount(g["discards"][seat])])
         if starter_is_cut(g):
             out.starter[b] = starter(g)
         out.n_laid[b] = g["n_laid"]
@@ -191,10 +180,7 @@ def _write_views(games, rows, seats, out):
         out.count[b] = g["count"]
         out.scores[b, 0], out.scores[b, 1] = g["scores"][seat], g["scores"][1 - seat]
         out.is_dealer[b] = g["dealer"] == seat
-        rest = g["hand"][1 - seat]
-        while rest:
-            out.opponent_cards[b] += 1
-            rest &= rest - 1
+        out.opponent_cards[b] = popcount(g["hand"][1 - seat])
         out.decisions[b] = g["decisions"]
 
 

@@ -51,8 +51,8 @@ from crib_env.hands import N_FOURS
 from crib_env.kernels import mask_of
 from crib_env.players.agent import Agent
 from crib_env.players.agent_from_text import as_agent
+from crib_env.players.text import check_choice
 from crib_env.tables.shipped import standard_win_table
-from crib_env.text import check_choice
 from crib_env.values import Amount, Positive, Seed, Share, Threads, check_values
 from crib_env.views import views_of
 

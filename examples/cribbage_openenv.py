@@ -22,7 +22,7 @@ _SESSIONS = 64
 
 
 class CribbageAction(Action):
-    """An answer in words, as :func:`crib_env.text.read_answer` reads it."""
+    """An answer in words, as :func:`crib_env.players.text.read_answer` reads it."""
 
     answer: str
 

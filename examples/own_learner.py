@@ -7,7 +7,7 @@ import numpy as np
 from torch import from_numpy, nn, no_grad
 
 from crib_env import Powers
-from crib_env.standings import standings
+from crib_env.batch import standings
 from crib_env.train import Descent, ExploringSettings, Parts
 
 

@@ -30,7 +30,6 @@ from crib_env.solver.deal.kinds import (
     fill_hands,
     hand_weights,
     meetings,
-    number_of_six,
     sixes,
 )
 from crib_env.solver.deal.solver import (
@@ -49,7 +48,7 @@ from crib_env.solver.pairs import pairs_dealt
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.solver.sweeps import BEST_RESPONSE, EXPECTED, UPDATE_REGRETS, Step, Weights
-from tests.helpers.deal_responder import DealResponder
+from tests.helpers.deal_responder import DealResponder, number_of_six
 from tests.helpers.refusals import refused
 
 NOTHING = np.zeros(0, np.float32)

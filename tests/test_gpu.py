@@ -6,20 +6,17 @@ import gymnasium
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 import crib_env
 from crib_env.agents import make_agent
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.policy import MMDAgent
-from crib_env.batch import GameBatch
+from crib_env.batch import GameBatch, standings
 from crib_env.engine import DISCARD, EPISODES
 from crib_env.gpu.games import TensorGames
 from crib_env.gpu.vector import TensorVectorEnv
-from crib_env.kernels import streams, streams_of
+from crib_env.kernels import streams
 from crib_env.options import OptionError
-from crib_env.standings import standings
 
 N = 48
 
@@ -142,12 +139,6 @@ def test_actions_that_are_not_a_tensor_of_cards_are_refused(actions, error):
     env.reset(seed=0)
     with pytest.raises(error, match="actions"):
         env.step(actions)
-
-
-@given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=8))
-def test_streams_of_many_seeds_are_those_of_each(seeds):
-    one_by_one = [streams(seed, 1)[0] for seed in seeds]
-    np.testing.assert_array_equal(streams_of(np.array(seeds, np.uint64)), one_by_one)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from crib_env.kernels import streams
 from crib_env.observation import OBSERVATIONS, write_mask, write_observation, writing
 from crib_env.players.games import deal_result, ended_deals
 from crib_env.players.policies import NATIVE, RANDOM
-from crib_env.text import as_json, in_words
+from crib_env.players.text import as_json, in_words
 from crib_env.views import PlayerViews
 from tests.helpers.engine_calls import compiled
 from tests.helpers.hidden_cards import N_GAMES, batches, cards_of, mask_of, views, with_hidden_dealt_again

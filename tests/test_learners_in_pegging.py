@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from crib_env.agents import make_agent
-from crib_env.batch import GameBatch
+from crib_env.batch import GameBatch, discards_worth
 from crib_env.evaluate.runs.table import read_runs, rows_of
 from crib_env.kernels import streams
-from crib_env.standings import discards_worth
 from crib_env.train.experience import play_episodes
 from crib_env.train.loop import strength
 from crib_env.train.loop.run import run_learner

@@ -16,8 +16,8 @@ from crib_env.agents.llm import EXAMPLES, UnansweredError, question
 from crib_env.agents.registry import check_names_of_file, is_outside_agent
 from crib_env.evaluate.skill.positions import chosen_cards
 from crib_env.players.games import play_out
+from crib_env.players.text import in_words, read_answer
 from crib_env.testing import check_agent
-from crib_env.text import in_words, read_answer
 from tests.helpers.hidden_cards import batches, views
 from tests.helpers.model_server import PlayerInWords, completion, game_told, model_server
 from tests.helpers.refusals import refused

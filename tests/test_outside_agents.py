@@ -153,6 +153,7 @@ def test_a_class_method_makes_an_agent(my_file):
         ("minimax:depth=2", "minimax:depth=2"),
         ("ismcts:iterations=9", "ismcts:iterations=9"),
         ("best:scores=no", "best:scores=no"),
+        ("my_file:Nameless", "Nameless"),
     ],
 )
 def test_a_name_keeps_the_settings_that_make_a_difference(my_file, spec, name):
@@ -174,7 +175,6 @@ def test_a_name_keeps_the_settings_that_make_a_difference(my_file, spec, name):
         ("my_file:a_number.half", "int has no 'half'"),
         ("my_file:a_number", "'my_file:a_number' is no agent: give a class, or a method that makes one"),
         ("my_file:Numb", "'my_file:Numb' is not an agent: it has no method act(views), nor throw(view) and lay(view)"),
-        ("my_file:Nameless", "'my_file:Nameless' is not an agent: it has no name"),
         ("my_file:NeedsTable", "agent 'my_file:NeedsTable' needs its table, which cannot be given as text"),
         ("my_file:MyAgent.load", "agent 'my_file:MyAgent.load' needs its path: write my_file:MyAgent.load:PATH"),
         (

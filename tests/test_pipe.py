@@ -25,7 +25,7 @@ from crib_env.evaluate.commands.match import MatchArguments, match
 from crib_env.evaluate.matches import mirrored
 from crib_env.evaluate.matches.match import play_games, play_match
 from crib_env.evaluate.matches.mirrored import Games
-from crib_env.text import as_json
+from crib_env.players.text import as_json
 from tests.helpers.hidden_cards import batches, views
 from tests.helpers.refusals import refused
 

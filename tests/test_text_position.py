@@ -12,7 +12,7 @@ import pytest
 from crib_env import Decision, decisions, parse_card, parse_cards
 from crib_env.cards import format_cards
 from crib_env.engine import EVENTS, MUGGINS
-from crib_env.text import LONGEST, RULES, how_to_answer, in_words, read_answer
+from crib_env.players.text import LONGEST, RULES, how_to_answer, in_words, read_answer
 from tests.helpers.hidden_cards import batches, views
 from tests.helpers.refusals import refused
 

@@ -14,10 +14,9 @@ import torch
 from crib_env.agents import Agent
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.seen import Seen
-from crib_env.batch import GameBatch
+from crib_env.batch import GameBatch, standings
 from crib_env.engine import DISCARD
 from crib_env.evaluate.runs.format import EPISODE_RETURN, NET_POINTS_IN_TRAINING, SIMULATION_SECONDS
-from crib_env.standings import standings
 from crib_env.train.loop.learning import Precision, precision
 
 C = TypeVar("C", bound="Columns")
@@ -43,7 +42,7 @@ class Columns:
 class Decisions(Columns):
     """D decisions of the learner, ordered by game, then seat, then time.
 
-    Standings are the learner's minus the opponent's (:func:`crib_env.standings.standings`). The reward between two
+    Standings are the learner's minus the opponent's (:func:`crib_env.batch.standings`). The reward between two
     decisions is the difference of the standings.
     """
 

@@ -29,6 +29,7 @@ from torch import nn
 
 from crib_env.agents import make_agent
 from crib_env.agents.networks.policy import PPOAgent
+from crib_env.batch import discards_worth
 from crib_env.engine import CRIB, DEALERS_HAND, PONES_HAND
 from crib_env.evaluate.runs.format import LEARNING_RATE, UPDATES
 from crib_env.files.whole_file import whole_file
@@ -37,7 +38,6 @@ from crib_env.kernels import kernel
 from crib_env.observation import N_ACTIONS
 from crib_env.players.policies import NATIVE
 from crib_env.ranks import N_INPUTS, ranks_and_gains_of
-from crib_env.standings import discards_worth
 from crib_env.train.loop.learning import (
     Count,
     LearningSettings,
@@ -121,7 +121,7 @@ class SettledDeals(CribbageVectorEnv):
     """Single deals that reward the show by its exact mean at the discards, not by the cards that happen to fall.
 
     A decision earns the points of the play and of his heels, as they are scored, and the change in the value of
-    the six cards in the show (:func:`crib_env.standings.discards_worth`): never above zero, and zero
+    the six cards in the show (:func:`crib_env.batch.discards_worth`): never above zero, and zero
     for the best discard.  In ``"pegging"``
     the show is worth nothing. Options are those of ``CribbageVectorEnv``, except ``reward`` and ``illegal``.
     """

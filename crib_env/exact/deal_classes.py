@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 
-from crib_env.kernels import kernel, lowest
+from crib_env.kernels import kernel, list_cards
 from crib_env.scoring import SUIT
 
 N_CLASSES = 962_988
@@ -58,10 +58,7 @@ def representatives() -> np.ndarray:
 @kernel
 def _fill_cards(masks, out):
     for n in range(len(masks)):
-        rest = masks[n]
-        for k in range(6):
-            out[n, k] = lowest(rest)
-            rest &= rest - 1
+        list_cards(masks[n], out[n])
 
 
 def cards_of(classes: np.ndarray) -> np.ndarray:

@@ -166,8 +166,15 @@ def best_discard_and_total(six, discarded, crib_sign):
 
     If totals are equal, the pair that comes first in the order of ids.
     """
-    cards = scratch(6, np.int64)
+    return fill_discard_totals(six, discarded, crib_sign, scratch(6, np.int64), scratch(6, np.int64))
+
+
+@kernel
+def fill_discard_totals(six, discarded, crib_sign, cards, totals):
+    """The same, and fills ``cards`` (6,) with the ids of ``six`` and ``totals`` (6,) with the highest total of a pair
+    that holds each."""
     list_cards(six, cards)
+    totals[:] = np.iinfo(np.int64).min
     best, best_total, found = np.int64(0), np.int64(0), False
     for i in range(6):
         for j in range(i + 1, 6):
@@ -176,6 +183,7 @@ def best_discard_and_total(six, discarded, crib_sign):
                 total = hand_total(six ^ pair, six) * HAND_SCALE
                 if crib_sign:
                     total += crib_sign * crib_total(cards[i], cards[j], cards)
+                totals[i], totals[j] = max(totals[i], total), max(totals[j], total)
                 if not found or total > best_total:
                     best, best_total, found = pair, total, True
     return best, best_total

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from crib_env.cards import JACK, Card, parse_cards
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS, THREE_CARDS, crib_total
 from crib_env.hands import PAIR_NUMBER
-from crib_env.kernels import bit, kernel, mask_of, popcount
+from crib_env.kernels import bit, kernel, mask_of
 from crib_env.scoring import SUIT, add_rank, rank_points
 
 N_DISCARDS = 15
@@ -223,20 +223,6 @@ def _counts(hands: ArrayLike | str, of_crib: bool) -> np.ndarray:
     return out
 
 
-@kernel
-def _first_bad(hands):
-    """The index of the first row with a bad card or a duplicate, or -1."""
-    for n in range(len(hands)):
-        six = np.int64(0)
-        for card in hands[n]:
-            if not 0 <= card < 52:
-                return n
-            six |= bit(card)
-        if popcount(six) != 6:
-            return n
-    return -1
-
-
 def one_hand(cards: str | Iterable[Card]) -> list[int]:
     """The ids of six different cards, given as text or one by one.
 
@@ -274,8 +260,8 @@ def six_cards(hands: ArrayLike | str) -> np.ndarray:
     if cards.dtype.kind not in "iu":
         raise ValueError(f"hands must be integer card ids or text, not {cards.dtype}")
     cards = np.sort(cards.astype(np.int64), axis=1)
-    bad = _first_bad(cards)
-    if bad >= 0:
+    is_bad = (cards[:, 0] < 0) | (cards[:, -1] > 51) | (np.diff(cards, axis=1) == 0).any(axis=1)
+    for bad in is_bad.nonzero()[0][:1].tolist():
         nth(bad, cards[bad].tolist())  # says what is wrong
     return cards
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from crib_env.batch import begin_all, go_on
+from crib_env.batch import begin_all, go_on, standing
 from crib_env.cards import name_card
 from crib_env.engine import DISCARD, EPISODES, GAME, OVER, TO_DRAW, act
 from crib_env.gpu.device import Device
@@ -30,7 +30,6 @@ from crib_env.kernels import kernel, scratch
 from crib_env.observation import N_ACTIONS, N_BITS, N_BOARD, write_observation
 from crib_env.options import Options
 from crib_env.ranks import N_INPUTS, write_ranks_and_gains
-from crib_env.standings import standing
 
 
 class Asked(NamedTuple):
@@ -48,7 +47,7 @@ class Asked(NamedTuple):
     others: Any
     """(B, 52) int8: 1 at 13 k + r if the opponent holds more than k cards of rank r."""
     points: Any
-    """(B,) float64, how the player stands (:func:`crib_env.standings.standings`)."""
+    """(B,) float64, how the player stands (:func:`crib_env.batch.standings`)."""
     settled: Any
     """(B,) float64, the same without luck."""
 
@@ -195,7 +194,7 @@ class TensorGames:
         self.on.run(play_all, self._n, self._games, self._tally, self._skip_forced, self.on.seen(self._cards))
 
     def standings(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """How both seats stand, (N, 2) float64, in points and without luck (:func:`crib_env.standings.standings`)."""
+        """How both seats stand, (N, 2) float64, in points and without luck (:func:`crib_env.batch.standings`)."""
         found = self.on.zeros((self._n, 2), np.float64), self.on.zeros((self._n, 2), np.float64)
         self.on.run(stand_all, self._n, self._games, self._tally, *map(self.on.seen, found))
         return found

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from gymnasium.error import DependencyNotInstalled
 
-from crib_env.cards import RANKS
+from crib_env.cards import RANKS, by_rank
 from crib_env.distribution import missing
 from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
 from crib_env.options import RENDER_MODES
-from crib_env.picture.seen import HIDDEN, Counted, Laid, Side, Table, by_rank
+from crib_env.picture.seen import HIDDEN, Counted, Laid, Side, Table
 from crib_env.scoring import ShowItem, explain_show
 
 if TYPE_CHECKING:

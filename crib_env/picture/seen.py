@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.cards import format_card, format_cards
+from crib_env.cards import by_rank, format_card, format_cards
 from crib_env.engine import (
     CRIB,
     DEAL,
@@ -162,11 +162,6 @@ def see(games: np.ndarray, viewer: int | None, *, below: int = 0, names: Sequenc
         counted=counted,
         caption=_caption(sides, events, counted, game),
     )
-
-
-def by_rank(cards: Iterable[int]) -> tuple[int, ...]:
-    """Cards sorted by rank, as people hold them, without the -1 of empty places."""
-    return tuple(sorted((int(card) for card in cards if card >= 0), key=lambda card: (card % 13, card)))
 
 
 def cards_laid(view: PlayerViews, viewer: int = 0) -> tuple[Laid, ...]:

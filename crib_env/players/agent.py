@@ -66,17 +66,9 @@ class Agent(Protocol):
     ``views.game_ids``, so a game is the same in every batch. :mod:`crib_env.testing` checks all this.
 
     An object without ``powers`` is given them by :func:`as_agent`, which every function that takes agents calls.
-
-    **Copies.** A match on one thread uses the object itself, batch after batch. With ``threads=n`` every thread
-    has its own ``copy.deepcopy`` of both agents, made before the first game. On a Ray cluster agents are pickled,
-    and a fresh copy plays each worker's part. A league makes its agents anew for each match. What a copy
-    remembers or learns is lost with it. If an agent must not be copied, because it holds a process or a
-    connection or learns from one game to the next, it declares ``copyable=False``. Then one thread
-    uses it, whatever ``threads`` says, and ``--executor`` is refused.
-
-    **Results.** Matches and leagues tell an agent that ``watches`` the results of deals, with the cards shown by then,
-    and of games: ``observe_deal(deal)`` receives a :class:`crib_env.DealResult` after the last card of a deal and
-    before the next discard, and ``observe_end(game)`` a :class:`crib_env.GameResult`.
+    Threads and processes play with deep copies of an agent, unless it declares ``copyable=False``. An agent that
+    ``watches`` gets a :class:`crib_env.DealResult` by ``observe_deal(deal)`` after the last card of a deal and before
+    the next discard, and a :class:`crib_env.GameResult` by ``observe_end(game)``.
     """
 
     name: str

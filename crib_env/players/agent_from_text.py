@@ -106,7 +106,7 @@ def make(target: str, settings: str, called: str) -> Agent:
 
         maker = loader_of(maker, target)
     elif inspect.isclass(maker):
-        _check_is_agent(maker, target)
+        _check_decides(maker, target)
     known = settings_of(maker)
     given = _read_all(settings, known, called)
     for name, parameter in inspect.signature(maker).parameters.items():
@@ -121,7 +121,7 @@ def make(target: str, settings: str, called: str) -> Agent:
     except (ValueError, OverflowError, OSError) as error:
         named = str(error).startswith("agent ")
         raise ValueError(str(error) if named else f"agent {called!r}: {error}") from None
-    _check_is_agent(agent, called)
+    _check_decides(agent, called)
     agent = as_agent(agent)
     _keep_in_name(agent, {name: value for name, value in given.items() if value != known[name].default})
     return agent
@@ -241,14 +241,9 @@ def _decides(found: Any) -> bool:
     return any(all(callable(getattr(found, m, None)) for m in methods) for methods in (("act",), ("throw", "lay")))
 
 
-def _check_is_agent(found: Any, called: str) -> None:
-    """Raises ``ValueError`` if an object lacks an agent's methods or a name. A class may set the name when it is
-    called."""
+def _check_decides(found: Any, called: str) -> None:
     if not _decides(found):
         raise ValueError(f"{called!r} is not an agent: it has no method act(views), nor throw(view) and lay(view)")
-    name = getattr(found, "name", None)
-    if not inspect.isclass(found) and not (isinstance(name, str) and name):
-        raise ValueError(f"{called!r} is not an agent: it has no name, a text that says what tables call it")
 
 
 def _read_all(text: str, known: dict[str, Setting], called: str) -> dict[str, Any]:

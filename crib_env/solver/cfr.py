@@ -160,25 +160,12 @@ class PlaySolver(AlternatingSolver):
         Raises:
             ValueError: the file is damaged, or holds another game.
         """
-        found = load_solution(path, about, len(self.regrets))
+        check_solution(path, about)
+        numbers = Column("f", self.regrets.shape)
+        columns = {"about": Column("U"), "iterations": Column("i"), "seconds": Column("f")}
+        found = load_arrays(path, _KIND, VERSION, columns | {"regrets": numbers, "average": numbers})
         self.regrets, self.average = found["regrets"], found["average"]
         self.iterations, self.seconds = int(found["iterations"]), float(found["seconds"])
-
-
-def load_solution(path: str | Path, about: str, slots: int) -> dict[str, np.ndarray]:
-    """The arrays of a file of :meth:`PlaySolver.save`, by the names of its attributes.
-
-    Args:
-        about: which game it must be of.
-        slots: of the game's tree.
-
-    Raises:
-        ValueError: it is damaged, or of another game.
-    """
-    numbers = Column("f", (slots,))
-    columns = {"about": Column("U"), "iterations": Column("i"), "seconds": Column("f")}
-    check_solution(path, about)
-    return load_arrays(path, _KIND, VERSION, columns | {"regrets": numbers, "average": numbers})
 
 
 def check_solution(path: str | Path, about: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from crib_env.hands import KING, N_RANKS
 from crib_env.kernels import kernel
-from crib_env.scoring import COUNT_LIMIT, card_value, fill_next_points
+from crib_env.scoring import COUNT_LIMIT
 from crib_env.solver import in_stretches
 from crib_env.solver.public_state import (
     ACTOR,
@@ -25,7 +25,6 @@ from crib_env.solver.public_state import (
     POINTS,
     lay_rank,
     n_playable_ranks,
-    net_points,
     say_go,
 )
 
@@ -85,92 +84,6 @@ def _go_on(ranks, s):
         say_go(s)
 
 
-@kernel
-def _play_out(start, ranks, s):
-    """Plays from ``start`` to the end into ``s``: the actor holds ``ranks[0]`` against ``ranks[1]``."""
-    s[:] = start
-    while s[CARDS] + s[CARDS + 1]:
-        _go_on(ranks, s)
-
-
-@kernel
-def _new_counts():
-    """(2, 13, 13) what the actor makes net of a count that it or else the other begins, each with a last card."""
-    net, start = np.zeros((2, N_RANKS, N_RANKS), np.int64), np.empty(N_FIELDS, np.int64)
-    ranks, s = np.empty(2, np.int64), np.empty(N_FIELDS, np.int64)
-    for leader in range(2):
-        for ranks[0] in range(N_RANKS):
-            for ranks[1] in range(N_RANKS):
-                _state_of(np.int64(3), start)
-                start[ACTOR] = leader
-                _play_out(start, ranks, s)
-                net[leader, ranks[0], ranks[1]] = net_points(s)
-    return net
-
-
-@kernel
-def _fill_if_laid(then, ranks, s, answers, points):
-    """Fills ``points`` (13,) with the net points of the actor, whose card is laid, by the other's last card.
-
-    A card that fits earns what it makes, and a point for the last card unless it makes 31. All that do not fit begin
-    the next count alone, so they earn the same.
-    """
-    fill_next_points(then, np.int64(0), then[N_PILE], then[COUNT], answers)
-    fitting = n_playable_ranks(then[COUNT])
-    for rank in range(fitting):
-        is_last = then[COUNT] + card_value(rank) != COUNT_LIMIT
-        points[rank] = net_points(then) - answers[rank] - is_last
-    if fitting < N_RANKS:
-        ranks[1] = fitting
-        _play_out(then, ranks, s)
-        points[fitting:] = net_points(s)
-
-
-@kernel
-def _fill_until_new_count(then, ranks, s, points, leaders):
-    """Where the actor's card does not fit: by the other's, the actor's net ``points`` (13,) until the next count, and
-    who leads in it (13,), or -1 where only one card is left then, which earns a point. No rank of the actor matters."""
-    for rank in range(N_RANKS):
-        s[:] = then
-        ranks[1] = rank
-        while s[N_PILE]:
-            _go_on(ranks, s)
-        points[rank], leaders[rank] = net_points(s), s[ACTOR]
-        if s[CARDS + 1] == 0:
-            points[rank], leaders[rank] = points[rank] + 1, -1
-
-
-@kernel
-def _fill(keys, first, last, endings):
-    start, then, s = np.empty(N_FIELDS, np.int64), np.empty(N_FIELDS, np.int64), np.empty(N_FIELDS, np.int64)
-    ranks, answers, points = np.zeros(2, np.int64), np.empty(N_RANKS, np.int64), np.empty(N_RANKS, np.int64)
-    until, leaders = np.empty(N_RANKS, np.int64), np.empty(N_RANKS, np.int64)
-    new_counts = _new_counts()
-    for e in range(first, last):
-        _state_of(keys[e], start)
-        is_known = False  # until, leaders
-        for own in range(N_RANKS if start[CARDS] else 1):
-            ranks[0] = KING - own
-            then[:] = start
-            while then[CARDS] and then[ACTOR] == OF_ACTOR:
-                _go_on(ranks, then)
-            if start[CARDS + 1] == 0:
-                endings[e, OF_ACTOR, 0, own], endings[e, OF_OTHER, own, 0] = net_points(then), -net_points(then)
-                continue
-            if then[CARDS]:
-                if not is_known:
-                    _fill_until_new_count(then, ranks, s, until, leaders)
-                    is_known = True
-                for rank in range(N_RANKS):
-                    rest = new_counts[leaders[rank], ranks[0], rank] if leaders[rank] >= 0 else 0
-                    points[rank] = until[rank] + rest
-            else:
-                _fill_if_laid(then, ranks, s, answers, points)
-            for other in range(N_RANKS):
-                endings[e, OF_ACTOR, other, own] = points[KING - other]
-                endings[e, OF_OTHER, own, other] = -points[KING - other]
-
-
 def make_endings(keys: np.ndarray, threads: int) -> np.ndarray:
     """Tables of points for E endings.
 
@@ -183,7 +96,14 @@ def make_endings(keys: np.ndarray, threads: int) -> np.ndarray:
         card are numbered as in :mod:`crib_env.hands`; a player without a card has hand 0.
     """
     endings = np.zeros((len(keys), 2, N_RANKS, WIDTH), np.int8)
-    in_stretches(len(keys), threads, lambda first, last: _fill(keys, first, last, endings))
+
+    def fill(first: int, last: int) -> None:
+        points = ending_points(keys[first:last])
+        net = points[:, 0] - points[:, 1]
+        endings[first:last, OF_ACTOR, :, :N_RANKS] = net.transpose(0, 2, 1)
+        endings[first:last, OF_OTHER, :, :N_RANKS] = -net
+
+    in_stretches(len(keys), threads, fill)
     return endings
 
 
@@ -209,7 +129,8 @@ def ending_points(keys: np.ndarray) -> np.ndarray:
 
 @kernel
 def _fill_points(keys, known, short, points):
-    start, s, ranks = np.empty(N_FIELDS, np.int64), np.empty(N_FIELDS, np.int64), np.empty(2, np.int64)
+    start, then, s = np.empty(N_FIELDS, np.int64), np.empty(N_FIELDS, np.int64), np.empty(N_FIELDS, np.int64)
+    ranks = np.empty(2, np.int64)
     for e in range(len(keys)):
         _state_of(keys[e], start)
         count, kind, pile = start[COUNT], keys[e] & 7, 0
@@ -220,9 +141,15 @@ def _fill_points(keys, known, short, points):
                 points[e] = short[count, kind, pile]
                 continue
         for own in range(N_RANKS if start[CARDS] else 1):
+            ranks[0] = KING - own
+            then[:] = start
+            while then[CARDS] and then[ACTOR] == 0:  # whatever the other holds
+                _go_on(ranks, then)
             for other in range(N_RANKS if start[CARDS + 1] else 1):
-                ranks[0], ranks[1] = KING - own, KING - other
-                _play_out(start, ranks, s)
+                ranks[1] = KING - other
+                s[:] = then
+                while s[CARDS] + s[CARDS + 1]:
+                    _go_on(ranks, s)
                 points[e, 0, own, other], points[e, 1, own, other] = s[POINTS], s[POINTS + 1]
         if start[N_PILE] <= _SHORT:
             short[count, kind, pile] = points[e]

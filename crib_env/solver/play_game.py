@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -35,7 +34,6 @@ from crib_env.solver.sweeps import (
 from crib_env.solver.tree import build_tree
 
 SPLIT = 3  # the tree has 2,197 parts for threads to share
-_STRETCHES = 16  # of parts for each thread, since they take different times
 _NOTHING = np.zeros(0, np.float32)
 
 
@@ -288,19 +286,18 @@ class PlayGame:
             tops: workspaces with the reach of the first node of each part (:meth:`_begin`).
             workspaces: for each thread as many, which get this reach.
         """
-        parts = self.tree.parts
-        ends = np.linspace(0, len(parts) - 1, _STRETCHES * len(workspaces) + 1).astype(int).tolist()
-        stretches = iter([range(*two) for two in pairwise(ends)])  # each thread takes the next
-
-        def do_parts(own: list[Workspace]) -> None:
+        parts, free = self.tree.parts, workspaces.copy()
+        for own in workspaces:
             for workspace, top in zip(own, tops):
                 workspace.reach[: self.extent.top_reach] = top.reach[: self.extent.top_reach]
-            for part in stretches:
-                for first, last in pairwise(parts[part.start : part.stop + 1].tolist()):
-                    do(first, last, *own)
 
-        with ThreadPoolExecutor(len(workspaces)) as pool:
-            list(pool.map(do_parts, workspaces))
+        def do_parts(start: int, stop: int) -> None:
+            own = free.pop()
+            for first, last in pairwise(parts[start : stop + 1].tolist()):
+                do(first, last, *own)
+            free.append(own)
+
+        in_stretches(len(parts) - 1, len(workspaces), do_parts)
 
     def blend(
         self,

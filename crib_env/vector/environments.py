@@ -74,31 +74,35 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from gymnasium.error import ClosedEnvironmentError
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from crib_env.cards import name_card, read_card
 from crib_env.discard_game import DiscardGame
 from crib_env.distribution import missing
-from crib_env.engine import GAME, OVER
+from crib_env.engine import EPISODES, GAME, OVER
 from crib_env.kernels import streams
 from crib_env.observation import DTYPES, N_ACTIONS, OBSERVATIONS, writing
 from crib_env.options import (
     OPTIONS,
     RESET_OPTIONS,
+    REWARDS,
     DiscardOptions,
     OptionError,
     Start,
     check_names,
     check_options,
+    check_seed,
 )
 from crib_env.players.agent_from_text import ask_opponent
+from crib_env.players.policies import NATIVE
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.vector import kernels as vector_kernels
-from crib_env.vector.calls import by_one_thread, read_seeds, rules_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -122,21 +126,62 @@ def make_vector_env(num_envs: int = 1, *, device: Any = None, **options: Any) ->
     return TensorVectorEnv(num_envs, device, **options)
 
 
-class Kind(NamedTuple):
-    """What the games of a vector environment are."""
+def by_one_thread(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that refuses to start while another such call runs in the same environment, and after ``close``.
 
-    single: SingleAgentCribbage | DiscardGame  # has checked the options; its spaces are used
-    rules: vector_kernels.Rules
-    size: int  # of an observation
-    kernels: tuple[Any, Any, Any]  # that begin, step and show games
+    Kernels run without the interpreter's lock. Two of them in the same games could leave impossible hands, and
+    then write out of bounds.
+    """
+
+    @wraps(method)
+    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not self._lock.acquire(blocking=False):
+            raise RuntimeError(
+                f"{method.__name__}() was called while another step or reset of this vector environment is under way: "
+                "call it from one thread at a time, or give each thread an environment of its own"
+            )
+        try:
+            if self.closed:
+                raise ClosedEnvironmentError(f"{method.__name__}() was called after close(): make another environment")
+            return method(self, *args, **kwargs)
+        finally:
+            self._lock.release()
+
+    return guarded
+
+
+def rules_of(single: SingleAgentCribbage) -> vector_kernels.Rules:
+    """The rules of a single environment's options."""
+    game, opponent = single.options, single.opponent
+    return vector_kernels.Rules(
+        policy=np.int64(NATIVE.index(opponent)) if isinstance(opponent, str) else vector_kernels.NO_POLICY,
+        episode=EPISODES.index(game.episode),
+        start_spread=-1 if game.start_spread is None else int(game.start_spread),
+        reward=REWARDS.index(game.reward),
+        penalty=game.penalty,
+        alternates=single.alternates,
+    )
+
+
+def read_seeds(seed: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which of ``n`` games are seeded, (n,) bool, and the initial states of their streams, (n,) uint64.
+
+    Raises:
+        ValueError: the seed is neither ``None``, nor a whole number from 0, nor a list of n of them.
+    """
+    if not isinstance(seed, (list, tuple, np.ndarray)) or np.shape(seed) == ():
+        check_seed(seed)
+        seed = [None] * n if seed is None else range(int(seed), int(seed) + n)
+    if len(seed) != n:
+        raise ValueError(f"seed has {len(seed)} numbers: give one for each of the {n} games")
+    for number in seed:
+        check_seed(number)
+    states = [0 if number is None else streams(int(number), 1)[0] for number in seed]
+    return np.array([number is not None for number in seed]), np.array(states, np.uint64)
 
 
 class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
-    """N games of cribbage against an opponent; see the module's docstring.
-
-    Raises:
-        OptionError: an option does not exist or has a value that is not allowed; the message names it.
-    """
+    """N games of cribbage against an opponent; see the module's docstring."""
 
     _stream = "episode_stream"  # that a seed sets
     _reset_options: tuple[str, ...] = (*RESET_OPTIONS, "reset_mask")
@@ -159,18 +204,33 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             raise OptionError("events=True is not allowed: the vector environment has no lists of events; give False")
         self._opponent, rules, seen = single.opponent, rules_of(single), OBSERVATIONS[single.options.observation]
         kernels = *vector_kernels.against(rules.policy), writing(vector_kernels.show_all, seen.write)
-        self._set_up(Kind(single, rules, seen.size, kernels), num_envs, autoreset_mode, copy, threads)
+        self._set_up(single, rules, seen.size, kernels, (num_envs, autoreset_mode, copy, threads))
         if seat != "alternate":
             self._table.seats[:] = seat
 
-    def _set_up(self, kind: Kind, num_envs: int, autoreset_mode: AutoresetMode | str, copy: bool, threads: int) -> None:
-        """Makes N games of a kind."""
+    def _set_up(
+        self,
+        single: SingleAgentCribbage | DiscardGame,
+        rules: vector_kernels.Rules,
+        size: int,
+        kernels: tuple[Any, Any, Any],
+        own: tuple[int, AutoresetMode | str, bool, int],
+    ) -> None:
+        """Makes N games.
+
+        Args:
+            single: has checked the options; its spaces are used.
+            rules: of the games.
+            size: of an observation.
+            kernels: that begin, step and show games.
+            own: the options that a vector has beside those of its games, :data:`_OWN_OPTIONS`.
+        """
+        num_envs, autoreset_mode, copy, threads = own
         check_options({"num_envs": num_envs, "threads": threads, "copy": copy})
         modes = [mode.value for mode in AutoresetMode]
         if autoreset_mode not in (*AutoresetMode, *modes):
             allowed = ", ".join(map(repr, modes))
             raise OptionError(f"autoreset_mode={autoreset_mode!r} is not allowed: give an AutoresetMode or {allowed}")
-        single, rules = kind.single, kind.rules
         if single.render_mode is not None:
             raise OptionError(
                 f"render_mode={single.render_mode!r} is not allowed: the vector environment draws nothing; "
@@ -185,8 +245,8 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
         self._dtype, self._mask_dtype = DTYPES[game.dtype]
-        self._rules, self._size = rules, kind.size
-        self._begin_all, self._step_all, self._show_all = kind.kernels
+        self._rules, self._size = rules, size
+        self._begin_all, self._step_all, self._show_all = kernels
         self._copy = copy
         self._threads = int(threads)
         self._lock = threading.Lock()
@@ -538,11 +598,7 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
 
 
 class DiscardVectorEnv(CribbageVectorEnv):
-    """N discard games (:mod:`crib_env.discard_game`); see the module's docstring.
-
-    Raises:
-        OptionError: an option does not exist or has a value that is not allowed; the message names it.
-    """
+    """N discard games (:mod:`crib_env.discard_game`); see the module's docstring."""
 
     _stream = "deal_stream"
     _reset_options = ("reset_mask",)
@@ -561,7 +617,7 @@ class DiscardVectorEnv(CribbageVectorEnv):
         # Its kernels read the penalty alone; with an agent as the opponent others would be called.
         rules = vector_kernels.Rules(np.int64(0), 0, -1, 0, penalty=single.options.penalty, alternates=False)
         kernels = vector_kernels.begin_discards, vector_kernels.step_discards, vector_kernels.show_discards
-        self._set_up(Kind(single, rules, N_ACTIONS, kernels), num_envs, autoreset_mode, copy, threads)
+        self._set_up(single, rules, N_ACTIONS, kernels, (num_envs, autoreset_mode, copy, threads))
 
     def _infos(self, who: np.ndarray) -> dict[str, Any]:
         """The current infos; starters stand where other games have their dealers."""

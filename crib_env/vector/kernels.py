@@ -15,6 +15,7 @@ from crib_env.engine import (
     begin_deal,
     begin_game,
     call_off,
+    is_legal,
     legal_cards,
     shuffle,
     winner_pays,
@@ -84,15 +85,10 @@ def _payment(g, seat, reward, margin):
 
 
 @kernel
-def _is_legal(g, card):
-    return 0 <= card < N_ACTIONS and (legal_cards(g) >> card) & 1 != 0
-
-
-@kernel
 def first_bad(games, rows, cards, is_ignored):
     """The first game in ``rows``, without the ignored ones, in which the card is not legal; else ``len(games)``."""
     for i in rows:
-        if not is_ignored[i] and not _is_legal(games[i], cards[i]):
+        if not is_ignored[i] and not is_legal(games[i], cards[i]):
             return i
     return len(games)
 
@@ -193,7 +189,7 @@ def step_all(table, rows, cards, to_begin, rules, rewards, over, illegal):
             begin_game(g, rules.episode, TO_DRAW, TO_DRAW, TO_DRAW, rules.start_spread)
             table.margins[i] = _margin(g, np.int64(seats[i]))
             table.n_begun[i] += 1
-        elif _is_legal(g, cards[i]):
+        elif is_legal(g, cards[i]):
             act(g, cards[i])
         else:
             illegal[i] = True
@@ -236,7 +232,7 @@ def step_discards(table, rows, cards, to_begin, rules, rewards, over, illegal):
         over[i], illegal[i], rewards[i] = False, False, 0.0
         if to_begin[i]:
             _deal_six(g)
-        elif _is_legal(g, cards[i]):
+        elif is_legal(g, cards[i]):
             g["hand"][0] ^= bit(cards[i])
             if popcount(g["hand"][0]) == 4:
                 g["phase"], over[i] = OVER, True

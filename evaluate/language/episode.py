@@ -23,7 +23,7 @@ from crib_env.evaluate.skill.positions import after_cards, batch_of, before_disc
 from crib_env.evaluate.skill.suite import discards, play
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.players.games import Observers
-from crib_env.text import how_to_answer, in_words, read_answer
+from crib_env.players.text import how_to_answer, in_words, read_answer
 from crib_env.values import Range, check_values
 
 Task = Literal["discards", "play", "deal", "game"]
@@ -116,7 +116,7 @@ class Episode:
         return [Choice(tuple(cards), float(values.max() - value)) for cards, value in zip(sets, values)]
 
     def answer(self, text: str) -> str:
-        """Reads an answer (:func:`crib_env.text.read_answer`) and plays it, on to the next decision; returns
+        """Reads an answer (:func:`crib_env.players.text.read_answer`) and plays it, on to the next decision; returns
         :meth:`words`, or why it cannot be played. The third answer to a decision that names no legal cards gives up."""
         if self.is_over:
             return self.words()

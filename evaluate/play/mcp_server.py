@@ -23,7 +23,7 @@ from crib_env.evaluate.play.saved_game import GameSoFar, SavedGame
 from crib_env.evaluate.play.sitting import Sitting
 from crib_env.evaluate.play.words import tell_deal
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
-from crib_env.text import RULES, in_words, read_answer
+from crib_env.players.text import RULES, in_words, read_answer
 
 _INSTRUCTIONS = f"Play two-player cribbage with these tools, and study it with the coach. The rules:\n{RULES}"
 _Made = TypeVar("_Made")

@@ -10,9 +10,15 @@ from crib_env.exact.deal_classes import class_of
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.hands import HAND_TABLES, N_FOURS, N_HANDS, hand_number
 from crib_env.solver.deal.best_response import LANES, make_lanes, respond
-from crib_env.solver.deal.kinds import fill_hands, number_of_six, sixes
+from crib_env.solver.deal.kinds import fill_hands, sixes
 
 NOTHING_LAID = 13
+
+
+def number_of_six(ranks):
+    """The kinds (N,) of six ranks (N, 6)."""
+    kinds = sixes()
+    return kinds.six[kinds.choice[hand_number(ranks[:, :4]), hand_number(ranks[:, 4:])]]
 
 
 class DealResponder:

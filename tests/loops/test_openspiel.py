@@ -15,9 +15,8 @@ import pyspiel
 from open_spiel.python.algorithms.cfr import CFRPlusSolver
 from open_spiel.python.policy import TabularPolicy
 
-from crib_env import GameBatch, aec, streams
+from crib_env import GameBatch, streams
 from crib_env.agents import make_agent
-from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.open_spiel import AgentPolicy, PolicyAgent, save_table, solution_table
 from crib_env.players.tabular import TabularAgent
@@ -34,53 +33,6 @@ def game(cards):
 @pytest.mark.parametrize("cards", [2, 3, 4])
 def test_its_own_test_of_games_passes(cards):
     pyspiel.random_sim_test(game(cards), 3, False, False)
-
-
-def test_its_own_test_of_games_passes_for_deals():
-    pyspiel.random_sim_test(pyspiel.load_game("crib_deal"), 2, False, False)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_a_deal_is_that_of_the_environment(seed):
-    """The same cards laid in both: the same players, observations, legal cards and points."""
-    state, rng = pyspiel.load_game("crib_deal").new_initial_state(), np.random.default_rng(seed)
-    cards = rng.permutation(52)[:13].tolist()
-    env = aec.env(episode="deal")
-    env.reset(options={"first_dealer": DEALER, "deals": [cards]})
-    for card in cards[:12]:
-        state.apply_action(card)
-    observer = state.get_game().make_py_observer()
-    while not state.is_terminal():
-        if state.is_chance_node():
-            assert {card for card, _ in state.chance_outcomes()}.isdisjoint(cards[:12])
-            state.apply_action(cards[12])
-            continue
-        player = env.agents.index(env.agent_selection)
-        seen = env.observe(env.agent_selection)
-        assert player == state.current_player()
-        assert seen["action_mask"].nonzero()[0].tolist() == state.legal_actions()
-        observer.set_from(state, player)
-        assert observer.tensor == pytest.approx(seen["observation"])
-        card = int(rng.choice(state.legal_actions()))
-        state.apply_action(card)
-        env.step(card)
-    scores = env.unwrapped.scores
-    assert state.returns() == [scores[PONE] - scores[DEALER], scores[DEALER] - scores[PONE]]
-
-
-def test_a_player_of_a_deal_knows_nothing_hidden():
-    """Other cards in the other hand, the same text and bits; and the starter is not dealt before both discards."""
-    first, second = (pyspiel.load_game("crib_deal").new_initial_state() for _ in range(2))
-    for one, other in zip(range(12), (*range(6), *range(20, 26))):
-        first.apply_action(one)
-        second.apply_action(other)
-    for card in (0, 1):
-        assert first.information_state_string(PONE) == second.information_state_string(PONE)
-        assert first.observation_tensor(PONE) == second.observation_tensor(PONE)
-        first.apply_action(card)
-        second.apply_action(card)
-    assert first.information_state_string(DEALER) != second.information_state_string(DEALER)
-    assert first.information_state_string(PONE) == "p | AC 2C 3C 4C 5C 6C | AC 2C |  | "
 
 
 def test_other_numbers_of_cards_are_refused():
@@ -118,13 +70,6 @@ def test_the_solution_is_a_table():
         solver.iterate()
     found = exploitability(PolicyAgent(solution_table(game(2), solver)), solver.game)
     assert found.mean == pytest.approx(solver.nash_conv() / 2, abs=1e-6)
-
-
-def test_an_agent_is_a_policy_of_deals():
-    state, policy = pyspiel.load_game("crib_deal").new_initial_state(), AgentPolicy(None, make_agent("random"))
-    for card in range(12):
-        state.apply_action(card)
-    assert policy.action_probabilities(state) == pytest.approx(dict.fromkeys(range(6), 1 / 6))
 
 
 def test_the_example_runs():

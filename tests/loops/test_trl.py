@@ -12,7 +12,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
 
 from crib_env.evaluate.language.episode import CribbageTools, Episode
-from crib_env.text import RULES
+from crib_env.players.text import RULES
 from tests.helpers.other_loops import blocks_of, run_block
 
 

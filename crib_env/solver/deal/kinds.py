@@ -28,7 +28,7 @@ from crib_env.engine import DEALER, PONE
 from crib_env.exact.deal_classes import class_sizes, representatives
 from crib_env.exact.discard_means import STARTERS, THREE_CARDS, show_total
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
-from crib_env.hands import HANDS, N_FOURS, N_HANDS, N_RANKS, PAIR_NUMBER, RANK_COUNTS, hand_number, hand_of_mask
+from crib_env.hands import HANDS, N_FOURS, N_HANDS, N_RANKS, PAIR_NUMBER, RANK_COUNTS, hand_of_mask
 from crib_env.kernels import bit, cards_in, kernel, popcount
 from crib_env.scoring import SUIT
 from crib_env.solver import in_stretches
@@ -87,12 +87,6 @@ def sixes() -> Sixes:
 
 def _at_most_four(ranks: tuple[int, ...]) -> bool:
     return all(low != high for low, high in zip(ranks, ranks[4:]))
-
-
-def number_of_six(ranks: np.ndarray) -> np.ndarray:
-    """The kinds (N,) of six ranks (N, 6)."""
-    all_sixes = sixes()
-    return all_sixes.six[all_sixes.choice[hand_number(ranks[:, :4]), hand_number(ranks[:, 4:])]]
 
 
 @kernel

@@ -13,7 +13,7 @@ knowing which. One thing is approximate: beside each of its own hands, a player 
 as likely as they are over all of its own hands, given what the opponent holds.
 
 The state of a solver is a folder: eleven gigabytes, written anew beside the last one. What is solved again, six more,
-lies inside and goes with it.
+lies inside and goes with it. Reading a damaged file raises ``ValueError``.
 """
 
 from __future__ import annotations
@@ -290,21 +290,13 @@ def newest(folder: Path) -> Path | None:
 
 
 def load_play(state: Path, starter: int, slots: int) -> dict[str, np.ndarray]:
-    """``regrets`` and ``average`` (S,) of the play beside a starter.
-
-    Raises:
-        ValueError: the file is damaged.
-    """
+    """``regrets`` and ``average`` (S,) of the play beside a starter."""
     column = Column("f", (slots,))
     return load_arrays(state / f"{RANKS[starter]}.npz", _KIND, _VERSION, {"regrets": column, "average": column})
 
 
 def load_discards(state: Path) -> dict[str, np.ndarray]:
-    """``regrets`` and ``average`` (2, 962988, 15) of the discards, ``iterations`` and ``seconds``.
-
-    Raises:
-        ValueError: the file is damaged.
-    """
+    """``regrets`` and ``average`` (2, 962988, 15) of the discards, ``iterations`` and ``seconds``."""
     of_discards = Column("f", (len(ROLES), N_CLASSES, N_DISCARDS))
     columns = {"iterations": Column("i"), "seconds": Column("f"), "regrets": of_discards, "average": of_discards}
     return load_arrays(state / _DISCARDS, _KIND, _VERSION, columns)
@@ -331,21 +323,13 @@ def save_recall(file: Path, chances: np.ndarray) -> None:
 
 
 def load_recall(file: Path, slots: int) -> np.ndarray:
-    """The (2, S) float32 of :func:`save_recall`.
-
-    Raises:
-        ValueError: the file is damaged.
-    """
+    """The (2, S) float32 of :func:`save_recall`."""
     columns = {"chances": Column("f", (N_GROUPS, slots))}
     return load_arrays(file, _KIND, _VERSION, columns)["chances"].astype(np.float32)
 
 
 def load(solver: DealSolver, folder: Path) -> None:
-    """Continues from the state in a folder, if there is one.
-
-    Raises:
-        ValueError: a file of it is damaged.
-    """
+    """Continues from the state in a folder, if there is one."""
     state = newest(folder)
     if state is None:
         return

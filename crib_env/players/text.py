@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from crib_env.cards import format_card, format_cards, parse_card, parse_cards
+from crib_env.cards import by_rank, format_card, format_cards, parse_card, parse_cards
 from crib_env.files.json_text import parse_json
 from crib_env.players.one_at_a_time import Decision
 from crib_env.scoring import COUNT_LIMIT, card_value
@@ -67,11 +67,11 @@ def in_words(view: Decision) -> str:
         ]
     elif view.discards:
         said.append(f"You have discarded {format_cards(view.discards)}.")
-    said.append(f"You hold {format_cards(_by_rank(view.hand))}.")
+    said.append(f"You hold {format_cards(by_rank(view.hand))}.")
     if left:
         said.append(f"Discard {_cards(left)} to the crib.")
     else:
-        said.append(f"Lay one card. You may lay {' or '.join(map(format_card, _by_rank(view.legal)))}.")
+        said.append(f"Lay one card. You may lay {' or '.join(map(format_card, by_rank(view.legal)))}.")
     return "\n".join(said)
 
 
@@ -90,10 +90,6 @@ def _play_in_words(view: Decision) -> str:
 
 def _cards(n: int) -> str:
     return f"{_NUMBERS[n]} card{'s' * (n != 1)}"
-
-
-def _by_rank(cards: Sequence[int]) -> list[int]:
-    return sorted(cards, key=lambda card: (card % 13, card))
 
 
 def as_json(view: Decision) -> dict[str, Any]:
