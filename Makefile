@@ -1,5 +1,5 @@
 # make train         set up, and train the first learner: two and a half minutes on two quiet cores
-# make play          set up, and play cribbage against the strongest agent in the browser
+# make play          set up, and play cribbage in the browser
 # make check         set up, and run linters, type checks and the tests of the core, in under a minute
 # make test          set up, and run linters, type checks and all quick tests, in parallel on all cores
 # make tensorboard   open TensorBoard on runs/
@@ -35,7 +35,7 @@ train: .venv/train-ready
 	$(BIN)/crib-env train ddqn
 
 play: .venv/play-ready
-	$(BIN)/crib-env play best
+	$(BIN)/crib-env play
 
 # Rules, environments and the agents' protocol: edits break these most often.
 CORE := $(addprefix tests/test_,rules.py golden_games.py aec_course.py aec_observation.py aec_reset.py single_agent.py \

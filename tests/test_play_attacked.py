@@ -194,18 +194,39 @@ def test_a_card_is_not_taken_back_on_a_full_disk(page):
         assert "is in use" in other.ask("look", game=state["game"])[1]["error"]
 
 
-def test_a_finished_practice_game_waits_again_when_a_card_is_taken_back(page):
-    state = page.play_on(page.begin(practice=True, scores=[110, 100], seed=3))[-1]
-    assert [len(page.ask("lobby")[1][name]) for name in ("waiting", "finished")] == [0, 1]
-    status, back = page.ask("back", game=state["game"], at=state["at"])
-    assert (status, back["over"]) == (200, False)
-    lobby = page.ask("lobby")[1]
-    assert [row["game"] for row in lobby["waiting"]] == [state["game"]]
-    assert lobby["finished"] == []
-    with served_page(page.games._folder) as other:
-        assert "is in use" in other.ask("look", game=state["game"])[1]["error"]
-    assert page.play_on(back)[-1]["frames"][-1] == state["frames"][-1]
-    assert [len(page.ask("lobby")[1][name]) for name in ("waiting", "finished")] == [0, 1]
+def test_a_finished_game_is_not_played_on(page, tmp_path):
+    """Neither one of practice nor an imported one; a rematch of that is against its opponent, with other deals."""
+    over = page.play_on(page.begin(practice=True, scores=[110, 100], seed=3))[-1]
+    line = a_game(tmp_path)
+    brought = page.ask("bring", line=line)[1]
+    for state in (over, brought):
+        file = page.games._folder / FINISHED / f"{state['game']}.json"
+        before = file.read_bytes()
+        assert (state["over"], state["undo"]) == (True, False)
+        for name, more in (("back", {}), ("play", {"cards": ["5H"]}), ("count", {"counted": 0, "points": 0})):
+            status, _ = page.ask(name, game=state["game"], at=state["at"], **more)
+            assert status in (400, 409)
+        assert page.ask("look", game=state["game"])[1]["over"]
+        assert file.read_bytes() == before
+    assert len(page.ask("lobby")[1]["finished"]) == 2
+    again = page.kept(page.ask("rematch", game=brought["game"])[1]).so_far
+    assert (again.agent, again.deals, again.opponent, again.practice) == ("greedy", (), "", False)
+    tried = page.ask("again", game=brought["game"], at=0)[1]
+    assert page.kept(tried).so_far.deals == imported(line).deals
+
+
+def test_undo_takes_choices_back_one_by_one_and_is_offered_for_nothing_else(page):
+    assert not page.play_on(page.begin(seed=4), 2)[-1]["undo"]
+    state = page.play_on(page.begin(practice=True, dealer="agent", seed=4), 12)[-1]
+    n_choices = 0
+    while state["undo"]:
+        found = page.do("back", state)
+        assert found["at"] < state["at"]
+        assert len(found["frames"][-1]["sides"][PERSON]["legal"]) > 1
+        state, n_choices = found, n_choices + 1
+    assert n_choices > 3
+    assert not {played.seat for played in page.kept(state).played} & {PERSON}
+    assert page.ask("back", game=state["game"], at=state["at"])[0] == 400
 
 
 def a_game(folder, agent="greedy"):

@@ -199,7 +199,7 @@ def test_muggins_in_the_terminal(tmp_path, monkeypatch, capsys):
     assert all(one.claimed == 2 and owner_of(record, one) == AGENT for one in claimed)
 
 
-PARTS = "#board, .plate, #mine .hand .card, #said, #actions > *, #talk, #guess, .guess button, #verdict"
+PARTS = "#board, .plate, #mine .hand .card, #said, #actions > *, #talk, #guess button, #verdict"
 ASKED = "#game[data-turn=count] #guess"
 
 
@@ -239,8 +239,7 @@ def test_a_whole_game_with_muggins_in_a_browser(size, scheme, page):
             assert not wrong_places(shown, True, PARTS)
             if len(told) < 3:
                 check_by_axe(shown)
-            shown.fill("#guess", "2")
-            shown.click(".guess button")
+            shown.click("#guess [aria-label='2 points']")
             shown.wait_for_selector("#verdict, #game[data-turn=over]")
             assert not wrong_places(shown, True, PARTS)
             told.append(shown.inner_text("#said") if waits_for(shown) == "nothing" else shown.inner_text("#verdict"))
@@ -254,7 +253,7 @@ def test_a_whole_game_with_muggins_in_a_browser(size, scheme, page):
 
 @NEEDS_CHROMIUM
 def test_hands_are_counted_by_keys_alone(page):
-    """Enter agrees or goes on; a digit goes to the field, where Enter claims it. A reload asks again."""
+    """Enter agrees or goes on; a digit goes to its number, where Enter claims it. A reload asks again."""
     with chromium() as browser:
         tab, said = Tab(browser, page.url), []
         tab.begin(agent=NEWCOMER, counting="muggins", seed=5, dealer="agent", coach="off")

@@ -180,7 +180,7 @@ def test_axe_finds_nothing_on_any_screen(scheme, browser, server):
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
 def test_nothing_moves_where_the_system_asks_for_that(motion, browser, server):
-    """Cards travel and pegs glide otherwise, so that the test would see it."""
+    """Cards travel and pegs walk otherwise, so that the test would see it."""
     tab = Tab(browser, server.url, "brisk", reduced_motion=motion)
     page = tab.page
     page.evaluate(
@@ -189,10 +189,5 @@ def test_nothing_moves_where_the_system_asks_for_that(motion, browser, server):
     )
     tab.begin(agent="greedy", seed=3)
     tab.play(2)
-    glides = page.eval_on_selector(".peg", "peg => getComputedStyle(peg).transitionDuration")
-    if motion == "reduce":
-        assert (page.evaluate("window.moved"), glides) == (0, "0s")
-    else:
-        assert page.evaluate("window.moved") > 0
-        assert glides != "0s"
+    assert (page.evaluate("window.moved") > 0) == (motion == "no-preference")
     tab.close()

@@ -437,8 +437,14 @@ class SavedGame:
         missed = tuple(one for one in now.missed if one.deal < before["n_deals"][0])
         return replace(now, cards=now.cards[:n], counted=SHOWN, missed=missed, **changes)
 
+    def last_choice(self) -> int | None:
+        """The last decision that may be taken back: of a practice game that is not over, one between several cards."""
+        if self.is_over or not self._so_far.practice:
+            return None
+        return next((k for k in reversed(self.decisions()) if self.played[k].view().action_mask[0].sum() > 1), None)
+
     def taken_back(self) -> SavedGame:
-        """The game before the person's last decision, which is kept in the place of this one, with unfinished games.
+        """The game before :meth:`last_choice`, which is kept in the place of this one.
 
         Raises:
             ValueError: it is not a practice game, or there is nothing to take back.
@@ -446,14 +452,10 @@ class SavedGame:
         """
         if not self._so_far.practice:
             raise ValueError("cards can be taken back in a practice game only")
-        if not (decisions := self.decisions()):
+        if (last := self.last_choice()) is None:
             raise ValueError("there is no card to take back")
-        so_far = self.until(decisions[-1])
+        so_far = self.until(last)
         game = SavedGame(so_far, make_agent(so_far.agent), self.file)
-        if self.file.parent.name == FINISHED:
-            waiting = self.file.parent.parent / self.file.name
-            self._lock.enter_context(held(waiting))
-            game.file = self.file = self.file.replace(waiting)
         game._keep(so_far)
         game._lock = self._lock.pop_all()
         return game

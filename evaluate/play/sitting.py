@@ -22,6 +22,8 @@ class Looker(NamedTuple):
     seat: int
     sees: bool
     """Whether the hand of this seat may be seen; not while the machine goes from one person to another."""
+    is_alone: bool = True
+    """Whether nobody else looks at this screen later: then the cards that this seat has discarded lie face up."""
 
 
 class Sitting:
@@ -49,7 +51,7 @@ class Sitting:
         """Who looks at the page; where nobody has taken the seat, the one whose turn it is, without seeing a hand."""
         if not self.game.so_far.people or self.game.is_over:
             return Looker(PERSON, True)
-        return Looker(self.game.turn if self.seated is None else self.seated, self.seated is not None)
+        return Looker(self.game.turn if self.seated is None else self.seated, self.seated is not None, False)
 
     def play(self, cards: Sequence[int]) -> Looker:
         """Plays cards of the player who is to act, and gives who has seen it. Another person takes the seat then.

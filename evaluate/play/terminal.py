@@ -92,7 +92,7 @@ def _cards(game: SavedGame, coach: Coach) -> tuple[int, ...]:
     def undo() -> None:
         if not game.so_far.practice:
             say(["cards can be taken back in a practice game only"])
-        elif not game.decisions():
+        elif game.last_choice() is None:
             say(["there is no card to take back"])
         else:
             raise _TakenBack

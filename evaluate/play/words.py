@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -13,7 +13,8 @@ from crib_env.engine import EVENTS
 from crib_env.evaluate.matches.muggins import Hand, hands_counted, hands_shown
 from crib_env.evaluate.play.saved_game import AGENT, PERSON, Count, Played, SavedGame
 from crib_env.evaluate.skill.analysis.decisions import GameAnalysis
-from crib_env.picture.seen import Counted, see
+from crib_env.picture.seen import Counted, by_rank, see
+from crib_env.scoring import ShowItem
 from crib_env.views import views_of
 
 _ONE = np.zeros(1, np.int64)
@@ -56,7 +57,8 @@ def moments(
     after, said = [*(played.before for played in game.played[since + 1 :]), game.games], list[str]()
     for at, (played, following) in enumerate(zip(game.played[since:], after), start=since + 1):
         first, *_ = steps = game.stages(at - 1)
-        said += _tell_card(played, first, names, named, viewer)
+        is_secret = viewer is not None and bool(game.so_far.people) and not game.is_over
+        said += _tell_card(played, first, names, named, viewer, is_secret)
         goes_on = following["turn"][0] == played.seat and following is not game.games
         if goes_on and played.is_discard and not played.is_second:
             continue  # both cards go to the crib together
@@ -97,12 +99,21 @@ def tell_deal(games: np.ndarray, names: tuple[str, str]) -> str:
 
 
 def _tell_card(
-    played: Played, step: np.ndarray, names: tuple[str, str], named: Callable[[int], str], viewer: int | None
+    played: Played,
+    step: np.ndarray,
+    names: tuple[str, str],
+    named: Callable[[int], str],
+    viewer: int | None,
+    is_secret: bool,
 ) -> Iterator[str]:
-    """A card that was discarded or laid, the points it scored, and who then says go; ``step``: the game after it."""
+    """A card that was discarded or laid, the points it scored, and who then says go; ``step``: the game after it, and
+    ``is_secret``: discards are not named to their player either, as another person reads the same screen."""
     table, earned = see(step, viewer, names=names), _earned(step)
     if table.laid and table.laid[-1].card == played.card:
         yield f"{names[played.seat]}: {named(played.card)}, {table.laid[-1].count}{earned}"
+    elif is_secret:
+        if played.is_second:
+            yield f"{names[played.seat]} has discarded"
     elif viewer in (None, played.seat):
         who = "you" if viewer == played.seat else names[played.seat]
         yield f"{who} discard{'s' * (who != 'you')} {named(played.card)}"
@@ -133,6 +144,19 @@ def _tell_show(games: np.ndarray, names: tuple[str, str]) -> Iterator[str]:
     for hand in hands_shown(games):
         if hand.name in counted:
             yield f"{tell_hand(hand, names)}: {describe_show(hand.cards, hand.starter, crib=hand.is_crib)}"
+
+
+def with_runs_together(items: Sequence[ShowItem]) -> list[ShowItem]:
+    """A breakdown as players name it: several runs and the pairs within them are one double or triple run."""
+    runs = [item for item in items if item.kind.startswith("run")]
+    if len(runs) < 2:
+        return [*items]
+    own = [item for item in items if item in runs or item.kind in ("pair", "three of a kind")]
+    times = {2: "double", 3: "triple", 4: "double double"}[len(runs)]
+    cards = by_rank({card for item in own for card in item.cards})
+    whole = ShowItem(f"{times} {runs[0].kind}", sum(item.points for item in own), cards)
+    first = items.index(own[0])
+    return [*items[:first], whole, *(item for item in items[first:] if item not in own)]
 
 
 def tell_count(count: Count, names: tuple[str, str]) -> str:

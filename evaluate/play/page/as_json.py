@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -14,15 +15,14 @@ import numpy as np
 from crib_env import PlayerViews
 from crib_env.agents.choosing import lowest_of_rank, six_dealt
 from crib_env.cards import format_card
-from crib_env.engine import CRIB, DISCARD, EVENTS
+from crib_env.engine import CRIB, DISCARD, EVENTS, OVER
 from crib_env.evaluate.play.coach import Note
 from crib_env.evaluate.play.levels import Level
 from crib_env.evaluate.play.reasons import Sight
 from crib_env.evaluate.play.saved_game import PERSON, SavedGame, Show, read_game
 from crib_env.evaluate.play.sitting import Looker
-from crib_env.evaluate.play.words import moments, tell_deal, tell_missed
+from crib_env.evaluate.play.words import moments, tell_deal, tell_missed, with_runs_together
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
-from crib_env.picture.drawing import hole_at
 from crib_env.picture.seen import HIDDEN, Side, card_name, see
 from crib_env.scoring import count_aloud
 from crib_env.tables.analysis import analyse_discard
@@ -51,13 +51,25 @@ def state(game: SavedGame, place: tuple[int, int], looker: Looker, then: Looker)
         "take": game.names[then.seat] if to_take else "",
         "seed": so_far.seed if game.is_over else None,  # all deals follow from it
         "practice": so_far.practice,
+        "undo": game.last_choice() is not None,
         "coach": so_far.coach,
         "counting": so_far.counting,
+        "cut": _cut(game, looker.seat),
         "at": len(game.played),
         "choose": 0 if to_take else to_choose(game, then.seat),
         "over": game.is_over,
-        "frames": list(_frames(game, place, looker, Looker(looker.seat, then.sees))),
+        "frames": list(_frames(game, place, looker, then._replace(seat=looker.seat))),
     }
+
+
+def _cut(game: SavedGame, seat: int) -> list[int]:
+    """Two cards cut for the first deal, as ids, the looker's first, until a card is played: the lower one deals."""
+    if game.played or game.so_far.first_dealer is not None:
+        return []
+    cut = Random(f"cut {game.so_far.seed}")  # the engine tosses a coin, which these cards only show
+    low, high = sorted(cut.sample(range(13), 2))
+    cards = [rank + 13 * suit for rank, suit in zip((low, high), cut.choices(range(4), k=2))]
+    return cards if game.games["dealer"][0] == seat else cards[::-1]
 
 
 def to_choose(game: SavedGame, seat: int) -> int:
@@ -113,14 +125,17 @@ def _frame(
 ) -> dict[str, Any]:
     """A moment; seats are 0 for the looker, and 1 for the other."""
     own = looker.seat
-    table = see(games, own, below=own, names=names)
+    # At the end all cards are laid open.
+    table = see(games, None if games["phase"][0] == OVER else own, below=own, names=names)
     counted = table.counted
+    items = with_runs_together(counted.items) if counted else []
     covered = not looker.sees and not counted
+    hides_crib = covered or not (looker.is_alone or counted)
     return {
         "deal": int(games["n_deals"][0]),
         "mover": None if mover is None else mover ^ own,
-        "sides": [_side(table.sides[seat], seat == own, covered) for seat in (own, 1 - own)],
-        "crib": [""] * len(table.crib) if covered else cards_as_text(table.crib),
+        "sides": [_side(table.sides[seat], covered) for seat in (own, 1 - own)],
+        "crib": [""] * len(table.crib) if hides_crib else cards_as_text(table.crib),
         "starter": None if table.starter is None else _card(table.starter),
         "laid": [asdict(laid) | {"card": _card(laid.card), "seat": laid.seat ^ own} for laid in table.laid],
         "count": table.count,
@@ -132,10 +147,10 @@ def _frame(
             "told": tell_missed(counted, names),
             "items": [
                 item._asdict() | {"said": said, "cards": cards_as_text(item.cards)}
-                for item, said in zip(counted.items, count_aloud(counted.items))
+                for item, said in zip(items, count_aloud(items))
             ],
         },
-        "caption": table.caption,
+        "caption": table.caption.replace("you wins", "you win"),
         "said": list(said),
     }
 
@@ -146,10 +161,9 @@ def note_as_json(note: Note) -> dict[str, Any]:
     return {"at": note.at, "deal": note.deal, "size": note.size, "text": note.text, **said}
 
 
-def _side(side: Side, is_below: bool, covered: bool) -> dict[str, Any]:
-    rear = side.rear_peg if side.score else -1
+def _side(side: Side, covered: bool) -> dict[str, Any]:
     return side._asdict() | {
-        "pegs": [hole_at(hole, is_below) for hole in (rear, side.score)],
+        "rear_peg": side.rear_peg if side.score else -1,
         "hand": [""] * len(side.hand) if covered else cards_as_text(side.hand),
         "legal": [] if covered else cards_as_text(side.legal),
     }
@@ -219,9 +233,4 @@ def listed(folder: Path) -> list[dict[str, Any]]:
 
 def level_row(level: Level) -> dict[str, str]:
     """A level as the first screen shows it."""
-    told = [
-        f"{100 * rate.value:.1f} ± {50 * (rate.high - rate.low):.1f} % of {rate.games:,} games against {name}"
-        for name, rate in (("greedy", level.against_greedy), ("best", level.against_best))
-        if rate
-    ]
-    return {"name": level.name, "agent": level.agent, "says": level.says, "figures": f"wins {', '.join(told)}"}
+    return {"name": level.name, "agent": level.agent, "says": level.says}

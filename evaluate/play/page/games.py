@@ -178,7 +178,9 @@ class Games:
         """Begins another game against the same agent; the loser of the last deals first."""
         with self._finished(game, "a rematch begins") as opened:
             loser = int(opened.game.games["scores"][0].argmin())
-            so_far = opened.game.until(0, seed=secrets.randbelow(2**32), first_dealer=loser, scores=(0, 0))
+            is_practice = opened.game.so_far.practice and not opened.game.so_far.deals  # those of an imported game go
+            changes = {"first_dealer": loser, "scores": (0, 0), "deals": (), "opponent": "", "practice": is_practice}
+            so_far = opened.game.until(0, seed=secrets.randbelow(2**32), **changes)
         return self._begin(so_far)
 
     def delete(self, game: str) -> dict[str, Any]:
@@ -252,7 +254,7 @@ class Games:
             return {"cards": cards_as_text(cards), "chance": chance, "why": why.said, "figures": why.figures}
 
     def notes(self, game: str) -> dict[str, Any]:
-        """The coach's comments so far, and the chance to win; empty until its kernels are compiled."""
+        """The coach's comments so far, and the chance to win; empty until it is ready."""
         found: dict[str, Any] = {"warm": self.warm.coach, "how": HOW, "notes": [], "line": []}
         if not self.warm.coach:
             return found

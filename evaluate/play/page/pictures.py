@@ -79,7 +79,8 @@ def _face(card: int) -> str:
 def board(below: int) -> str:
     """The board, with the place of its pegs; ``below`` is the seat whose lane is the lower one."""
     (left, right), (x, y, width, height) = ENDS_OF_ROWS, BOARD
-    lanes, places = "", [hole_at(hole, is_below) for is_below in (False, True) for hole in range(-1, WIN)]
+    height += 5  # for what stands below the last row
+    lanes, places = "", [hole_at(hole, is_below) for is_below in (False, True) for hole in range(-1, WIN + 1)]
     for is_below in (False, True):
         first, second, third = (hole_at(hole, is_below)[1] for hole in (1, 41, 81))
         turns = f"A{(second - first) / 2} {(second - first) / 2} 0 0 1 {right} {second}H{left}"
@@ -94,11 +95,17 @@ def board(below: int) -> str:
         f'<text x="{hole_at(hole, True)[0]:g}" y="{ROWS[(hole - 1) // 40] + 3 * LANE}">{hole}</text>'
         for hole in range(10, WIN, 10)
     )
+    streets = zip(("first street", "second street", "third street", "fourth street"), range(15, WIN, 30))
+    names = "".join(
+        f'<text x="{hole_at(hole, True)[0]:g}" y="{ROWS[(hole - 1) // 40] + 3 * LANE}" font-weight="700">{name}</text>'
+        for name, hole in (*streets, ("double skunk", DOUBLE_SKUNK + 5), ("skunk", SKUNK + 4))
+    )
+    holes = "".join(f"M{across:g} {down:g}h0" for across, down in places)
     return (
         f'<svg id="board" viewBox="{x} {y} {width} {height}" role="img" stroke-linecap="round">'
         f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="20" fill="var(--wood)"/>{lanes}'
-        f'<g font-size="10" text-anchor="middle" fill="var(--hole)">{tens}</g>{_line(skunks, 3, "var(--hole)")}'
-        f"{_line(''.join(f'M{across:g} {down:g}h0' for across, down in places), 6.4, 'var(--hole)')}"
+        f'<g font-size="10" text-anchor="middle" fill="var(--hole)">{tens}{names}</g>{_line(skunks, 3, "var(--hole)")}'
+        f'<path id="holes" d="{holes}" fill="none" stroke="var(--hole)" stroke-width="6.4"/>'
         f'<circle cx="{END[0]}" cy="{END[1]}" r="13" fill="var(--lit)"/>'
         f'<circle cx="{END[0]}" cy="{END[1]}" r="5" fill="var(--hole)"/><g id="pegs"></g></svg>'
     )

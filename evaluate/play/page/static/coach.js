@@ -8,7 +8,7 @@ import { ask } from "./server_link.js";
 let open = null; // the game, as it was when the coach was asked
 const SPEAKS = {
   on: "After each of your decisions you read here what it cost, and what was best.",
-  before: "Before each of your decisions the coach says what it would do, and afterwards what yours cost.",
+  before: "Before each of your decisions you read what the coach would do.",
   blunders: "The coach speaks up when a decision costs you 2 % points to win or more.",
   deal: "The coach speaks at the end of the deal.",
   off: "The coach is silent until the end of the game.",
@@ -45,7 +45,7 @@ export async function openCoach(game) {
     setTimeout(() => { if (open === game) openCoach(game); }, 1500);
     return;
   }
-  if (game.over) await openReview(game, found, panel, talk);
+  if (game.over) await openReview(game, found, panel, talk, game.at);
   else if (!found.notes.length) panel.append(element("p", {}, SPEAKS[game.coach]));
   if (open !== game) return;
   const notes = game.over ? found.notes.filter(note => note.why) : found.notes.slice(-12);

@@ -1,38 +1,41 @@
 // The course of a game: moments are shown one after the other, then the person chooses.
 
 import { closeCoach, openCoach, showHint } from "./coach.js";
-import { fault, find, hurry, wait, withCards } from "./parts.js";
+import { element, fault, find, hurry, offer, picture, sentence, wait, withCards } from "./parts.js";
 import { pace, preferences, prefer } from "./preferences.js";
 import { ask } from "./server_link.js";
 import { sound } from "./sound.js";
-import { askPoints, countAloud, showResult, tellVerdict } from "./show.js";
+import { askPoints, clearShow, countAloud, showResult, tellVerdict, typePoints } from "./show.js";
 import { drawTable, focusHand } from "./table.js";
 
-const THINKING = 650, LOOKING = 450, LONG = 1500; // milliseconds
+const THINKING = 650, LOOKING = 450, FORCED = 500, CUT = 2200, HAND = 1400, LONG = 1500; // milliseconds
 
 let id = null; // of the game that is open
 let state = null; // what the server said last
 let frame = null; // what is drawn
 let chosen = []; // cards for the crib
 let busy = false;
+let origin = []; // the game from which this one was begun again, and the moment
+let going = null; // what a tap or a key goes on with
 
 const names = () => [state.you, state.name];
 const present = () => state.frames.at(-1);
 
-export async function openGame(game) {
+export async function openGame(game, at = "", from = "") {
   id = game;
+  origin = from ? [from, at] : [];
   state = frame = null;
   closeCoach();
   tellVerdict("");
   controls();
-  for (const part of ["theirs", "middle", "mine", "actions"]) find(part).hidden = true;
+  find("table").classList.add("setting");
   find("said").textContent = "The table is being set …";
   const found = await patiently(ask("look", { game })).finally(() => { if (id === game) find("said").textContent = ""; });
   if (id !== game) return;
-  for (const part of ["theirs", "middle", "mine", "actions"]) find(part).hidden = false;
+  find("table").classList.remove("setting");
   // What has been seen is not shown again, but a show that has only begun is.
   const show = found.frames.findIndex(one => one.counted);
-  if (found.over) return settle(found);
+  if (found.over) return settle(found, at);
   found.frames = show < 0 ? found.frames.slice(-1) : found.frames.slice(Math.max(0, show - 1));
   await follow(found);
 }
@@ -77,6 +80,7 @@ async function follow(found) {
   const game = id;
   busy = true;
   begin(found);
+  await showCut();
   for (const one of state.frames) {
     if (id !== game) return;
     await step(one);
@@ -89,19 +93,44 @@ function begin(found) {
   chosen = [];
   find("fault").hidden = true;
   find("against").textContent = state.people ? `${state.you} against ${state.name}` : `against ${state.name}${state.practice ? ", practice" : ""}`;
+  find("origin").hidden = !origin.length;
+  if (origin.length) find("origin").href = `#${origin.join("/")}`;
   document.title = `Cribbage against ${state.name}`;
   settings();
   controls();
 }
 
 // The present, as it stays until somebody acts.
-function settle(found) {
+function settle(found, at = "") {
   busy = false;
   begin(found);
   draw(present());
   if (state.over) showEnd();
   controls();
-  openCoach({ ...state, again, showEnd });
+  openCoach({ ...state, again, showEnd, at: at && !origin.length ? Number(at) : state.at });
+  layForced();
+}
+
+// The only card that fits is laid by itself.
+async function layForced() {
+  const legal = present().sides[0].legal, game = id, { at } = state;
+  if (!preferences.forced || state.people || !state.choose || present().count === null || legal.length > 1) return;
+  await wait(FORCED * pace());
+  if (id === game && state.at === at && !busy) act("play", { at, cards: legal });
+}
+
+// Who deals first was cut for.
+async function showCut() {
+  if (!state.cut.length || state.practice || frame) return;
+  draw(present());
+  const card = (one, k) => element("figure", {}, picture("A23456789TJQK"[one % 13] + "CDHS"[Math.floor(one / 13)]), element("figcaption", {}, `${names()[k]} cut${k || state.people ? "s" : ""}`));
+  const dealer = present().sides[0].is_dealer ? 0 : 1, says = `${names()[dealer]} deal${dealer || state.people ? "s" : ""}`;
+  find("show").replaceChildren(element("div", { className: "cut" }, ...state.cut.map(card)));
+  find("show").hidden = false;
+  say(`the lower card deals: ${says}`);
+  await wait(CUT * pace());
+  find("show").replaceChildren();
+  find("show").hidden = true;
 }
 
 function showEnd() {
@@ -114,28 +143,37 @@ async function step(one) {
   if (one.mover === 1 && frame && !one.counted) await wait(THINKING * pace());
   sound(frame, one);
   if (one.counted) {
-    draw(one);
-    say(state.told);
-    tellVerdict(state.told);
+    const was = frame ?? one, told = state.told, game = id;
+    draw({ ...one, sides: one.sides.map((side, k) => ({ ...side, score: was.sides[k].score, rear_peg: was.sides[k].rear_peg })) });
+    tellVerdict(told);
     state.told = "";
     await countAloud(one, names(), say);
-    frame = one;
-    if (one !== present() || state.over) await next(one);
-  } else {
+    if (id !== game) return;
     draw(one);
-    say(one.said.join(". "));
+    if (one.counted.crib || told) await next(); else await wait(HAND * pace());
+    tellVerdict("");
+  } else {
+    if (!one.asks) clearShow();
+    draw(one);
+    say(...one.said);
     if (one !== present()) await wait(LOOKING * pace());
   }
 }
 
-async function next(one) {
+// Once a deal, somebody says that they have seen enough.
+async function next() {
   const game = id;
   await new Promise(done => {
-    button(state.over && one === present() ? "To the end of the game" : "Next", done);
+    going = done;
+    button("Go on", done);
     if (pace() === 0 && state.counting === "table") done();
   });
+  going = null;
   if (id === game) button(null);
-  tellVerdict("");
+}
+
+export function goOn() {
+  if (going) going(); else hurry();
 }
 
 function draw(one) {
@@ -144,8 +182,8 @@ function draw(one) {
   frame = one;
 }
 
-function say(text) {
-  if (text) find("said").replaceChildren(`${text[0].toUpperCase()}${text.slice(1)}.`);
+function say(...lines) {
+  if (lines.some(Boolean)) find("said").replaceChildren(lines.map(sentence).join(" "));
 }
 
 // One button for what comes next.
@@ -166,25 +204,25 @@ function controls() {
   find("prompt").textContent = "";
   button(null);
   find("hint").hidden = !isMine || state.people;
-  find("rematch").hidden = busy || !state?.over;
-  find("undo").hidden = busy || !state?.practice;
+  find("leave").hidden = busy || !state?.over;
+  find("undo").hidden = busy || !state?.undo;
   Object.assign(find("game").dataset, { turn: !isMine ? (busy ? "wait" : state?.over ? "over" : state?.take ? "pass" : state && present().asks ? "count" : "wait") : discards ? "discard" : "play", at: state?.at ?? "" });
   if (busy || !state) return;
   if (state.over) {
     say(present().caption);
-    button("New game", () => { location.hash = ""; });
+    button("Rematch", rematch);
   } else if (state.take) {
     find("prompt").textContent = `It is ${state.take}’s turn. Nobody else looks.`;
     button(`I am ${state.take}: show my cards`, () => act("take", { at: state.at }));
   } else if (discards) {
     const whose = present().sides[0].is_dealer ? "your crib" : `${state.name}’s crib`;
     const left = state.choose - chosen.length;
-    find("prompt").textContent = left ? `Choose ${left === 1 ? "one card" : "two cards"} for ${whose}.` : "";
+    find("prompt").textContent = left ? `${left === 1 ? "One card" : "Two cards"} for ${whose}.` : "";
     if (!left) button(`Discard ${chosen.join(" ")}`, () => act("play", { at: state.at, cards: chosen }));
   } else if (present().asks) {
     const { counted, said } = present().asks;
     const count = points => act("count", { at: state.at, counted, points });
-    find("said").textContent = said === null ? "" : `${state.name} says ${said}. Were any points missed?`;
+    find("said").textContent = said === null ? "How many points?" : "Were points missed? Tap how many.";
     if (said !== null) button("Agreed", () => count(0));
     askPoints(present().asks, names(), count);
   } else if (isMine) {
@@ -203,9 +241,13 @@ function choose(card) {
   controls();
 }
 
+async function rematch() {
+  try { location.hash = (await ask("rematch", { game: id })).game; } catch (error) { fault(error); }
+}
+
 async function again(at) {
   try {
-    location.hash = (await ask("again", { game: id, at })).game;
+    location.hash = `${(await ask("again", { game: id, at })).game}/${at}/${id}`;
   } catch (error) {
     fault(error);
   }
@@ -216,24 +258,23 @@ find("mine").addEventListener("click", event => {
   if (card && !card.disabled) choose(card.dataset.card);
 });
 find("undo").addEventListener("click", () => act("back", { at: state.at }));
-find("rematch").addEventListener("click", async () => {
-  try { location.hash = (await ask("rematch", { game: id })).game; } catch (error) { fault(error); }
-});
 find("hint").addEventListener("click", async () => {
   try { showHint(await ask("hint", { game: id, at: state.at })); } catch (error) { fault(error); }
 });
 
 document.addEventListener("keydown", event => {
   if (event.ctrlKey || event.metaKey || event.altKey || find("game").hidden) return;
-  const inField = event.target.matches("input, select, textarea, summary"), asked = document.querySelector("#guess");
+  const inField = event.target.matches("input, select, textarea, summary");
   const buttons = [...document.querySelectorAll("#mine .hand button")];
   const at = buttons.indexOf(document.activeElement);
   if (at >= 0 && (event.key === "ArrowRight" || event.key === "ArrowLeft")) {
     const step = event.key === "ArrowRight" ? 1 : -1;
     for (let k = at + step; k >= 0 && k < buttons.length; k += step) if (!buttons[k].disabled) { buttons[k].focus(); break; }
     event.preventDefault();
-  } else if (!inField && asked && /^[0-9]$/.test(event.key)) {
-    asked.focus(); // which the digit then goes to
+  } else if (!inField && find("guess") && /^[0-9]$/.test(event.key)) {
+    typePoints(event.key);
+  } else if (!inField && event.key === "r" && state?.over && !busy) {
+    rematch();
   } else if (!inField && preferences.keys && /^[1-6]$/.test(event.key)) {
     const card = buttons[Number(event.key) - 1];
     card?.focus({ preventScroll: true });
@@ -242,7 +283,7 @@ document.addEventListener("keydown", event => {
     event.preventDefault(); // the chosen cards are discarded; the space bar takes this one back
     onButton();
   } else if (event.target === document.body && (event.key === "Enter" || event.key === " ")) {
-    if (onButton) onButton(); else hurry();
+    if (onButton) onButton(); else goOn();
     event.preventDefault();
   }
 });
@@ -251,7 +292,7 @@ document.addEventListener("keydown", event => {
 
 function settings() {
   const form = find("settings");
-  form.coach.value = state.coach;
+  offer(form.coach, state.coach);
   form.counting.value = state.counting;
   form.coach.disabled = form.counting.disabled = state.people;
 }
@@ -260,10 +301,11 @@ const form = find("settings");
 form.pace.value = preferences.pace;
 form.four.checked = preferences.four;
 form.keys.checked = preferences.keys;
+form.forced.checked = preferences.forced;
 form.sound.checked = preferences.sound;
 form.addEventListener("submit", event => event.preventDefault());
 form.addEventListener("change", async event => {
-  prefer({ pace: form.pace.value, four: form.four.checked, keys: form.keys.checked, sound: form.sound.checked });
+  prefer({ pace: form.pace.value, four: form.four.checked, keys: form.keys.checked, forced: form.forced.checked, sound: form.sound.checked });
   if (!["coach", "counting"].includes(event.target.name) || !id) return;
   try {
     const found = await ask("set", { game: id, coach: form.coach.value, counting: form.counting.value });

@@ -18,7 +18,7 @@ export function drawLine(points, { luck = [], errors = new Map(), pick = null, a
   const marks = [];
   for (let deal = 1; deal < deals; deal++) marks.push(`M${x(deal)} 6V${HEIGHT - 6}`);
   const dot = (point, kind) => drawn("path", { class: kind, d: `M${x(point[0])} ${y(point[1])}h0` });
-  const line = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": `your chance to win: ${percent(shown[1])}` },
+  const line = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": `your chance to win between equals: ${percent(shown[1])}` },
     drawn("path", { class: "marks", d: marks.join("") }),
     drawn("path", { class: "half", d: `M${LEFT} ${y(0.5)}H${RIGHT}` }),
     ...luck.map((share, deal) => drawn("path", { class: `luck seat-${share < 0 ? 1 : 0}`, d: `M${x(deal + 0.06)} ${y(0.5)}V${y(0.5 + share)}` })),
@@ -33,5 +33,5 @@ export function drawLine(points, { luck = [], errors = new Map(), pick = null, a
       pick(points.reduce((one, other) => Math.abs(other[0] - deal) < Math.abs(one[0] - deal) ? other : one)[2]);
     });
   }
-  box.append(line, element("span", { className: "now", ariaHidden: "true" }, "chance to win ", element("strong", {}, percent(shown[1]))));
+  box.append(line, element("span", { className: "now", ariaHidden: "true" }, "chance to win between equals ", element("strong", {}, percent(shown[1]))));
 }

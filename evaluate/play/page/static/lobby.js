@@ -1,6 +1,6 @@
 // The first screen: the levels, the choices for a new game, and the games that there are.
 
-import { drawn, element, fault, find } from "./parts.js";
+import { drawn, element, fault, find, offer } from "./parts.js";
 import { prefer, preferences } from "./preferences.js";
 import { closeProgress } from "./progress.js";
 import { ask } from "./server_link.js";
@@ -30,15 +30,14 @@ function fill({ levels, agents, offered }) {
   find("agents").replaceChildren(...agents.map(name => element("option", { value: name })));
   find("levels").append(...levels.map(level => element("label", { className: "level" },
     element("input", { type: "radio", name: "level", value: level.agent }),
-    element("strong", {}, level.name), element("span", {}, level.says),
-    element("span", { className: "figures" }, level.figures))), element("p", { className: "figures" }, "± is half of a 95 % interval; greedy is a sound beginner."));
+    element("strong", {}, level.name), element("span", {}, level.says))));
   const isLevel = agent => levels.some(level => level.agent === agent);
   form.level.value = isLevel(preferences.level) && offered.first ? preferences.level : isLevel(offered.agent) ? offered.agent : levels.at(-1).agent;
   form.agent.value = isLevel(offered.agent) ? "" : offered.agent;
   form.dealer.value = offered.dealer;
   [form.own.value, form.theirs.value] = offered.scores;
   form.seed.value = offered.seed ?? "";
-  form.coach.value = offered.coach;
+  offer(form.coach, offered.coach);
   form.counting.value = offered.counting;
   form.practice.checked = offered.practice;
   find("more").open = Boolean(form.agent.value);

@@ -55,6 +55,15 @@ export function picture(card, classes = "", label = nameOf(card)) {
   return made;
 }
 
+// Chooses a value of a list, which has it from now on.
+export function offer(list, value) {
+  if (![...list.options].some(option => option.value === value)) list.append(new Option(NAMED[value] ?? value, value));
+  list.value = value;
+}
+const NAMED = { before: "before each card too", deal: "at the end of the deal" }; // of the command line
+
+export const sentence = text => text ? `${text[0].toUpperCase()}${text.slice(1)}.` : "";
+
 // Waiting, until somebody is in a hurry.
 let hurried = () => {};
 export const hurry = () => hurried();

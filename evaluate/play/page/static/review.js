@@ -1,9 +1,9 @@
 // The review of a finished game: step through it, see what each decision could have been, and share it.
 
 import { drawLine } from "./line.js";
-import { element, fault, find, withCards } from "./parts.js";
+import { element, fault, find, sentence, withCards } from "./parts.js";
 import { ask } from "./server_link.js";
-import { countAloud, tellVerdict } from "./show.js";
+import { clearShow, countAloud, tellVerdict } from "./show.js";
 import { drawTable } from "./table.js";
 
 let open = null; // { game, notes by at, frames, now, line, marks, talk }
@@ -22,7 +22,7 @@ export function told(note, game, button = false) {
     button && !game.people ? element("button", { onclick: () => game.again(note.at) }, "What if … try it again") : null);
 }
 
-export async function openReview(game, said, panel, talk) {
+export async function openReview(game, said, panel, talk, at) {
   const waiting = element("p", { role: "status" }, "The coach is looking through the game …");
   panel.append(waiting);
   const found = await ask("review", { game: game.game }).catch(error => ({ error }));
@@ -34,9 +34,10 @@ export async function openReview(game, said, panel, talk) {
   drawLine(open.line, open.marks);
   find("steps").hidden = false;
   panel.append(element("div", { id: "step" }), summary(found.rows, game),
-    element("p", { className: "figures" }, "On the line: dots are your errors, bars the luck of each deal. Click it, or use the arrows, to look at a moment."),
+    element("p", { className: "figures" }, "Chances are those between two equal, strong players, and errors and luck are measured by them. On the line dots are your errors, bars the luck of each deal. Click it, or use the arrows, to look at a moment."),
     element("h3", {}, found.costliest.length ? "The costliest moments" : "No decision of yours cost anything."),
     element("ol", { className: "notes" }, ...found.costliest.map(note => told(note, game, true))), sharing(game));
+  if (at < found.frames.at(-1).at) goTo(at);
 }
 
 function summary(rows, { you, name }) {
@@ -62,8 +63,9 @@ async function step(to) {
   }
   drawTable(frame, [game.you, game.name]);
   tellVerdict(frame.counted?.told);
+  clearShow();
   if (frame.counted) countAloud(frame, [game.you, game.name], () => {}, 0);
-  find("said").textContent = `Deal ${frame.deal}. ${frame.said.map(one => `${one[0].toUpperCase()}${one.slice(1)}.`).join(" ")}`;
+  find("said").textContent = [...frame.said.some(one => one.startsWith("deal")) ? [] : [`deal ${frame.deal}`], ...frame.said].map(sentence).join(" ");
   drawLine(review.line, { ...review.marks, at: frame.at });
   const note = frames[k + 1]?.at === frame.at ? null : notes.get(frame.at);
   find("step").replaceChildren();
@@ -80,7 +82,7 @@ async function step(to) {
 export function choices({ columns, rows }) {
   const head = element("tr", {}, element("th", { scope: "col" }, "cards"), ...columns.map(name => element("th", { scope: "col" }, name)));
   return element("table", { className: "choices" }, element("thead", {}, head), element("tbody", {}, ...rows.map(row =>
-    element("tr", { className: row.chosen ? "chosen" : "" }, element("th", { scope: "row" }, withCards(row.cards.join(" ")), row.chosen ? " yours" : ""), ...row.cells.map(cell => element("td", {}, cell))))));
+    element("tr", { className: row.chosen ? "chosen" : "" }, element("th", { scope: "row" }, withCards(row.cards.join(" ")), row.chosen ? element("span", { className: "unseen" }, " yours") : ""), ...row.cells.map(cell => element("td", {}, cell))))));
 }
 
 function sharing(game) {

@@ -1,33 +1,44 @@
 // The show: a hand counted aloud, line by line, with the cards of each line lit; or first by hand.
 
-import { element, find, small, wait } from "./parts.js";
+import { element, find, small, sentence, wait } from "./parts.js";
 import { pace } from "./preferences.js";
+import { score } from "./table.js";
 
 const LINE = 850; // milliseconds
+const MOST = 29; // points of a hand
 
 const whose = (seat, names) => names[seat] === "you" ? "your" : `${names[seat]}’s`;
 export const titleOf = (counted, names) => `${whose(counted.seat, names)} ${counted.crib ? "crib" : "hand"}`;
 
-// The line by line count. At the end all cards are lit no more.
+let counted = []; // hands of this show so far
+
+export function clearShow() {
+  counted = [];
+}
+
+// The line by line count; score and pegs go with it. At the end all cards are lit no more.
 export async function countAloud(frame, names, say, slowness = pace()) {
-  const { counted } = frame, box = find("show");
-  const total = element("strong", {}, "0");
-  const list = element("ol", { className: counted.items.length > 5 ? "many" : "" });
-  box.replaceChildren(element("h2", { className: `seat-${counted.seat}` }, titleOf(counted, names), " ", total), list);
-  if (!counted.items.length) list.append(element("li", {}, "nothing"));
+  const hand = frame.counted, box = find("show"), { score: after, rear_peg: rear } = frame.sides[hand.seat];
+  const start = after - hand.pegged, title = titleOf(hand, names), all = hand.items.map(item => item.said).join(", ") || "nothing";
+  const total = element("strong", {}, "0"), list = element("ol", { className: hand.items.length > 5 ? "many" : "" });
+  box.replaceChildren(
+    element("h2", { className: `seat-${hand.seat}` }, title, " ", total), list,
+    element("p", { className: "sofar" }, counted.length ? counted.join(" · ") : "\u00a0"));
+  if (!hand.items.length) list.append(element("li", {}, "nothing"));
   let points = 0;
-  for (const item of counted.items) {
+  for (const item of hand.items) {
     points += item.points;
     total.textContent = String(points);
     list.append(line(item));
     light(item.cards);
+    if (slowness) score(hand.seat, rear, start + Math.min(points, hand.pegged));
     await wait(LINE * slowness);
   }
-  total.textContent = String(counted.points);
-  if (counted.pegged < counted.points - counted.missed) list.after(element("p", {}, `The game ends at 121: the peg needs only ${counted.pegged} of them.`));
+  total.textContent = String(hand.points);
+  if (hand.pegged < hand.points - hand.missed) list.after(element("p", {}, `The game ends at 121: the peg needs only ${hand.pegged} of them.`));
   light([]);
-  const all = counted.items.map(item => item.said).join(", ") || "nothing";
-  say(`${titleOf(counted, names)}: ${all}: ${counted.points}`);
+  say(`${title}: ${all}: ${hand.points}`);
+  counted.push(`${title} ${hand.points}`);
 }
 
 const line = item => element("li", {}, element("span", {}, ...item.cards.map(small)), element("span", { className: "what" }, item.said));
@@ -41,34 +52,41 @@ function light(cards) {
 }
 
 // Asks how much the person's hand is worth; or, after the other has counted its own, how much of it was missed.
-export function askPoints(asks, names, say) {
-  const isOwn = asks.said === null, name = names[asks.seat];
-  const field = element("input", { type: "number", min: isOwn ? 0 : 1, max: 29, required: true, id: "guess", autocomplete: "off" });
-  const form = element("form", { className: "guess" },
-    element("h2", { className: `seat-${asks.seat}` }, ...isOwn ? [titleOf(asks, names)] : [`${name} counts the ${asks.crib ? "crib" : "hand"}: `, element("strong", {}, String(asks.said))]),
-    element("label", { htmlFor: "guess" }, isOwn ? "How many points?" : "Missed:"), field,
-    element("button", { className: isOwn ? "main" : "" }, isOwn ? "Count" : "Muggins!"));
-  form.addEventListener("submit", event => { event.preventDefault(); say(Number(field.value)); });
-  find("show").replaceChildren(form);
-  if (isOwn) field.focus({ preventScroll: true });
+export function askPoints(asks, names, answer) {
+  const isOwn = asks.said === null, from = isOwn ? 0 : 1;
+  const numbers = Array.from({ length: MOST + 1 - from }, (_, k) => element("button", { ariaLabel: `${k + from} points`, onclick: () => answer(k + from) }, String(k + from)));
+  find("show").replaceChildren(
+    element("h2", { className: `seat-${asks.seat}` }, ...isOwn ? [titleOf(asks, names)] : [`${names[asks.seat]} counts the ${asks.crib ? "crib" : "hand"}: `, element("strong", {}, String(asks.said))]),
+    element("div", { id: "guess", role: "group", ariaLabel: isOwn ? "how many points" : "points that were missed" }, ...numbers));
+}
+
+// A digit goes to the number that it makes with the ones typed just before; Enter then presses it.
+let typed = "", forgets = 0;
+export function typePoints(digit) {
+  clearTimeout(forgets);
+  forgets = setTimeout(() => { typed = ""; }, 1200);
+  typed = Number(typed + digit) <= MOST ? typed + digit : digit;
+  [...find("guess").children].find(one => one.textContent === String(Number(typed)))?.focus({ preventScroll: true });
 }
 
 // What came of a count, beside the hand; nothing takes it away.
 export function tellVerdict(text) {
   find("verdict")?.remove();
-  if (text) find("said").before(element("p", { id: "verdict" }, `${text[0].toUpperCase()}${text.slice(1)}.`));
+  if (text) find("said").before(element("p", { id: "verdict" }, sentence(text)));
 }
 
 // How a game has ended, in the place of its last hand.
 export function showResult(frame, names) {
-  const [own, other] = frame.sides.map(side => side.score), box = find("show"), { counted } = frame;
-  const won = own > other, [skunk] = frame.caption.match(/a (double )?skunk$/) ?? [];
-  const short = counted && counted.pegged < counted.points - counted.missed ? `, of which the peg needed ${counted.pegged}` : "";
-  const last = counted ? `${titleOf(counted, names)} was counted last: ${counted.points}${short}.` : "The last points fell in the play.";
-  box.replaceChildren(
+  const [own, other] = frame.sides.map(side => side.score), box = find("show"), hand = frame.counted;
+  const won = own > other, [skunk] = frame.caption.match(/(double )?skunk$/) ?? [];
+  const short = hand && hand.pegged < hand.points - hand.missed ? `, of which the peg needed ${hand.pegged}` : "";
+  const last = hand ? `${titleOf(hand, names)} was counted last: ${hand.points}${short}` : "the last points fell in the play";
+  box.replaceChildren(element("div", { className: "result" },
     element("h2", { className: `seat-${won ? 0 : 1}` }, won && names[0] === "you" ? "You win " : `${names[won ? 0 : 1]} wins `, element("strong", {}, `${Math.max(own, other)} : ${Math.min(own, other)}`)),
-    element("p", {}, `${skunk ? `A${skunk.slice(1)}. ` : ""}${last[0].toUpperCase()}${last.slice(1)}`));
-  tellVerdict(counted?.told);
+    skunk ? element("p", { className: "skunk" }, `${sentence(skunk).slice(0, -1)}!`) : "",
+    element("p", {}, sentence(last))));
+  tellVerdict(hand?.told);
   box.hidden = false;
   find("laid").hidden = true;
+  find("count").hidden = true;
 }

@@ -1,14 +1,16 @@
 // Draws one moment of a game. It knows no rules: all that it shows is in the frame that the server has sent.
 
 import { drawn, element, face, find, nameOf, picture } from "./parts.js";
-import { moves } from "./preferences.js";
+import { moves, pace } from "./preferences.js";
+
+const WIN = 121, HOP = 70; // milliseconds from one hole to the next
 
 export function drawTable(frame, names, chosen = null) {
   const before = places();
   const holder = document.activeElement?.closest?.("#mine .hand") ? document.activeElement.dataset.card : null;
-  pegs(frame, names);
   side(find("theirs"), frame, 1, names, null);
   side(find("mine"), frame, 0, names, chosen);
+  find("board").setAttribute("aria-label", `the board: ${names[0]} ${frame.sides[0].score}, ${names[1]} ${frame.sides[1].score}, to ${WIN}`);
   laid(frame, names);
   count(frame);
   starter(frame);
@@ -24,34 +26,48 @@ export function focusHand(card) {
   (buttons.find(button => button.dataset.card === card) ?? buttons[0])?.focus({ preventScroll: true });
 }
 
-function pegs(frame, names) {
-  const group = find("pegs");
-  if (!group.childElementCount) {
-    for (const seat of [1, 0]) for (const radius of [7.5, 9]) {
-      group.append(drawn("circle", { r: radius, class: `peg seat-${seat}` }));
-    }
+// Where each hole is, from -1 to the last, of the upper lane and then of the lower one.
+let holes = null;
+function placeOf(seat, hole) {
+  holes ??= [...find("holes").getAttribute("d").matchAll(/M(\S+) (\S+)h0/g)].map(([, x, y]) => `translate(${x}px, ${y}px)`);
+  return holes[(seat ? 0 : WIN + 2) + hole + 1];
+}
+
+// Score and pegs of a seat. A peg that is to be the rear one stays where it is, and the other walks.
+export function score(seat, rear, now) {
+  const group = find("pegs"), plate = find(seat ? "theirs" : "mine").querySelector(".plate");
+  if (!group.childElementCount) for (const k of [1, 1, 0, 0]) group.append(drawn("circle", { r: 8.5, class: `peg seat-${k}` }));
+  const pegs = [...group.querySelectorAll(`.seat-${seat}`)], at = peg => Number(peg.dataset.hole);
+  const stays = pegs.find(peg => at(peg) === rear) ?? pegs[0], walks = pegs.find(peg => peg !== stays), from = at(walks);
+  stays.style.transform = placeOf(seat, stays.dataset.hole = rear);
+  walks.style.transform = placeOf(seat, walks.dataset.hole = now);
+  if (moves() && now > from && at(stays) === rear) {
+    const steps = Array.from({ length: now - from + 1 }, (_, k) => ({ transform: placeOf(seat, from + k) }));
+    walks.animate(steps, { duration: Math.min(900, HOP * steps.length) * pace() });
   }
-  [1, 0].forEach((seat, k) => frame.sides[seat].pegs.forEach(([x, y], j) => {
-    group.children[2 * k + j].style.transform = `translate(${x}px, ${y}px)`;
-  }));
-  find("board").setAttribute("aria-label", `the board: ${names[0]} ${frame.sides[0].score}, ${names[1]} ${frame.sides[1].score}, to 121`);
+  const old = Number(plate.dataset.score ?? now), points = plate.querySelector(".score");
+  plate.dataset.score = now;
+  if (points) points.textContent = String(now);
+  if (now > old) {
+    plate.querySelector(".gain")?.remove();
+    plate.append(element("span", { className: "gain", ariaHidden: "true" }, `+${now - old}`));
+  }
 }
 
 function side(row, frame, seat, names, chosen) {
   const one = frame.sides[seat];
   const [plate, hand, crib] = row.children;
   const shown = (frame.counted ?? frame.asks)?.crib && one.is_dealer ? frame.crib : one.hand; // the crib is counted in the dealer's hand
-  const old = Number(plate.dataset.score ?? one.score);
+  // What the player says with a card: the count, and what it scores.
+  const last = frame.mover === seat && frame.laid.at(-1)?.seat === seat ? frame.said.find(line => line.startsWith(`${names[seat]}: `)) : null;
+  const says = one.says_go ? "go" : last ? last.split(", ").slice(1).join(", ").replace(/^(31|15), (?=thirty|fifteen)/, "") : "";
   plate.className = `plate seat-${seat}${one.acts ? " acts" : ""}`;
-  plate.dataset.score = one.score;
-  plate.replaceChildren(...[
+  plate.replaceChildren(
     element("span", { className: "name" }, names[seat]),
-    element("span", { className: "score" }, String(one.score)),
-    element("span", { className: "pills" },
-      one.is_dealer ? element("span", { className: "pill" }, "dealer") : null,
-      one.says_go ? element("span", { className: "pill go" }, "go") : null),
-    one.score > old ? element("span", { className: "gain", ariaHidden: "true" }, `+${one.score - old}`) : null,
-  ].filter(Boolean));
+    element("span", { className: "score" }),
+    element("span", { className: "pills" }, one.is_dealer ? element("span", { className: "pill" }, "dealer") : ""),
+    says ? element("span", { className: "speech", ariaHidden: "true" }, says) : "");
+  score(seat, one.rear_peg, one.score);
   if (seat === 0 && chosen) {
     hand.replaceChildren(...one.hand.map(card => element("button", {
       className: "card", type: "button", ariaLabel: nameOf(card), disabled: !one.legal.includes(card),
@@ -77,9 +93,8 @@ function laid(frame, names) {
 }
 
 function count(frame) {
-  const shown = frame.count !== null && !frame.counted && !frame.asks;
-  find("count").hidden = !shown;
-  if (shown) find("count").replaceChildren(element("span", { className: "label" }, "count"), element("strong", {}, String(frame.count)));
+  find("count").hidden = Boolean(frame.counted || frame.asks);
+  find("count").replaceChildren(...frame.count === null ? [] : [element("span", { className: "label" }, "count"), element("strong", {}, String(frame.count))]);
 }
 
 function starter(frame) {
