@@ -59,7 +59,8 @@ def test_no_text_lies_over_another_and_nothing_jumps(counting, tab):
     while goes_on(page):
         assert not overlaps(page)
         if page.locator("#game:is([data-turn=discard], [data-turn=play], [data-turn=count])").count():
-            assert places(page) == before
+            moved = [max(abs(x - at), abs(y - down)) for (x, y), (at, down) in zip(places(page), before, strict=True)]
+            assert max(moved) <= 1, moved  # a pixel, by rounding
             n_shown += 1
     assert n_shown > 8
     page.wait_for_selector("#coach table", state="attached")
