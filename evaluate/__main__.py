@@ -28,6 +28,7 @@ COMMANDS = {
     "analyse": "analyse:analyse_games",
     "analyse discard": "analyse:discard",
     "analyse leads": "analyse:leads",
+    "analyse rollout": "rollout:roll_out",
     "suite": "suite:suite",
     "exploitability": "exploitability:exploitability",
     "solve play": "solve:solve_play",

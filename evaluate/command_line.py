@@ -15,7 +15,7 @@ from rich.table import Table
 
 from crib_env.engine import WIN
 from crib_env.evaluate.console import console
-from crib_env.values import Games, Range, Seed, check_values
+from crib_env.values import Games, Positive, Range, Seed, check_values
 
 Score = Annotated[int, Range(0, WIN - 1)]
 AgentName = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="AGENT")]
@@ -28,6 +28,7 @@ Runs = Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="
 SomeFile = Annotated[Path | None, tyro.conf.arg(metavar="FILE", help_behavior_hint="")]
 SomeJson = Annotated[Path | None, tyro.conf.arg(name="json", metavar="FILE", help_behavior_hint="")]
 SomeFolder = Annotated[Path | None, tyro.conf.arg(metavar="FOLDER", help_behavior_hint="")]
+SomePositive = Annotated[Positive | None, tyro.conf.arg(help_behavior_hint="")]
 SomeGames = Annotated[Games | None, tyro.conf.arg(help_behavior_hint="")]
 SomeSeed = Annotated[Seed | None, tyro.conf.arg(help_behavior_hint="")]
 SomeExecutor = Annotated[str | None, tyro.conf.arg(metavar="NAME", help_behavior_hint="")]

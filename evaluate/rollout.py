@@ -29,55 +29,76 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import combinations
+from dataclasses import dataclass
+from itertools import combinations, islice
 from queue import SimpleQueue
 from statistics import NormalDist
-from typing import Any, Literal, NamedTuple
+from threading import Event
+from typing import Any, Literal, NamedTuple, get_type_hints
 
 import numpy as np
 
 from crib_env import PlayerViews
 from crib_env.agents.belief import MOST_HANDS, habits
-from crib_env.agents.choosing import pairs_open, six_dealt
+from crib_env.agents.choosing import six_dealt
 from crib_env.agents.tree_search import draw_hidden, unseen_cards, weigh_hands
 from crib_env.batch import GameBatch
 from crib_env.cards import format_cards, parse_card, parse_cards
 from crib_env.engine import DEAL_EPISODE, DEALER, GAME, GAME_EPISODE, PEGGING_EPISODE, PLAY, PONE, WIN
+from crib_env.evaluate.command_line import SomePositive
 from crib_env.evaluate.matches.mirrored import copy_of
 from crib_env.evaluate.skill.luck.variates import NET_POINTS, WINS, LuckMeter, Measure, less_luck, standard_luck_table
 from crib_env.evaluate.skill.positions import act_all, after_cards, batch_of, before_discards, begin_all, cards_of
-from crib_env.exact.discard_statistics import PLACES
 from crib_env.hands import N_FOURS
 from crib_env.kernels import mask_of
 from crib_env.players.agent import Agent
 from crib_env.players.agent_from_text import as_agent
-from crib_env.players.text import check_choice
+from crib_env.players.games import turns
+from crib_env.players.one_at_a_time import decisions
+from crib_env.players.text import answers, read_answer
 from crib_env.tables.shipped import standard_win_table
-from crib_env.values import Amount, Positive, Seed, Share, Threads, check_values
+from crib_env.values import Amount, Seed, Share, Threads, check_values
 from crib_env.views import views_of
 
-Until = Literal["deal", "game"]
-Hidden = Literal["belief", "uniform"]
 _BLOCK = 100  # deals side by side, the same for any number of threads: networks round differently in other batches
 _LOOKS = 1.25  # factor from one look to the next
 _ROW = np.zeros(1, np.int64)
-_KINDS = {
-    "until": Until,
-    "hidden": Hidden,
-    "deals": Amount,
-    "seconds": Positive | None,
-    "confidence": Share,
-    "error": Positive | None,
-    "seed": Seed,
-    "threads": Threads,
-}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How to roll out, and when to stop.
+
+    Raises:
+        ValueError: a value is not allowed; the message names it.
+    """
+
+    until: Literal["deal", "game"] = "deal"
+    """Play to the end of the deal, then the win table counts; or to the end of the game."""
+    hidden: Literal["belief", "uniform"] = "belief"
+    """Draw the opponent's cards in the play by what a sensible player would hold, or all alike."""
+    deals: Amount = 10_000
+    """Most deals of each choice, rounded up to hundreds."""
+    seconds: SomePositive = None
+    """Stop after so many seconds; the digits then depend on the machine."""
+    confidence: Share = 0.95
+    """Give up choices that are worse than the best with this confidence, and stop when one is left; 1 gives up none."""
+    error: SomePositive = None
+    """Stop when the standard error of each chance to win is at most this, as in 0.002."""
+    seed: Seed = 0
+    """Random seed."""
+    threads: Threads = 2
+    """Number of threads; they do not change the result."""
+
+    def __post_init__(self) -> None:
+        check_values(vars(self), get_type_hints(Plan, include_extras=True))
 
 
 class Choice(NamedTuple):
     """What a choice comes to for its player; errors are standard errors."""
 
     cards: tuple[int, ...]
-    """The two discarded, or the card laid."""
+    """The two discarded, or the one that is left to discard, or the card laid."""
     chance: float
     """To win the game."""
     chance_error: float
@@ -170,28 +191,24 @@ class _Worlds:
         view: one decision.
     """
 
-    def __init__(self, view: PlayerViews, until: Until, hidden: Hidden, seed: int) -> None:
-        self._view, self._hidden, self._seed = view, hidden, seed
+    def __init__(self, view: PlayerViews, plan: Plan) -> None:
+        self._view, self._plan = view, plan
         self._dealer, self._scores = bool(view.is_dealer[0]), view.scores[0].astype(np.int64)
-        self._episode = DEAL_EPISODE if until == "deal" else GAME_EPISODE
+        self._laid = view.laid[0, : view.n_laid[0]].tolist()
+        self._episode = DEAL_EPISODE if plan.until == "deal" else GAME_EPISODE
         self._wins = standard_win_table().win_probability.astype(float)
         self._measure = Measure.of(standard_luck_table())
-        if until == "deal":  # what the deal is worth at its end
+        if plan.until == "deal":  # what the deal is worth at its end
             holes = np.arange(WIN)
             worth = [self._wins, holes[:, None] - holes, np.zeros_like(self._wins)]
             self._measure = self._measure._replace(expected=np.stack(worth, axis=2).astype(float))
         if not view.is_discard[0]:
-            likely = habits().keeping if hidden == "belief" else np.zeros((0, N_FOURS))
+            likely = habits().keeping if plan.hidden == "belief" else np.zeros((0, N_FOURS))
             hands, totals = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS)
             n = weigh_hands(view.games[0], likely, hands, totals)
             if not n or not totals[n - 1]:
                 raise ValueError(f"no hand of the opponent agrees with {format_cards(self._laid)} laid")
             self._hands, self._totals = hands[:n], totals[:n]
-
-    @property
-    def _laid(self) -> list[int]:
-        laid: list[int] = self._view.laid[0, : self._view.n_laid[0]].tolist()
-        return laid
 
     def _before_discard(self, agent: Agent, rng: np.random.Generator) -> np.ndarray:
         six = six_dealt(self._view)
@@ -203,9 +220,8 @@ class _Worlds:
         begin_all(games, deals, np.full(_BLOCK, 0 if self._dealer else 1), scores, GAME_EPISODE)
         if self._dealer:
             batch = batch_of(games)
-            for _ in range(2):
-                rows = np.arange(_BLOCK)
-                batch.step(rows, agent.act(batch.views(rows)))
+            for turn in islice(turns(batch, [agent]), 2):
+                turn.play()
             games = batch.games
         if (first := self._view.discards[0, 0]) >= 0:
             act_all(games, np.full(_BLOCK, first, np.int64))
@@ -219,7 +235,7 @@ class _Worlds:
         pairs, shares = np.empty((_BLOCK, 2), np.int64), habits().discarding[DEALER if self._dealer else PONE]
         for k, word in enumerate(rng.integers(2**64, size=_BLOCK, dtype=np.uint64)):
             draw_hidden(known[k], unseen, self._hands, self._totals, word)
-            if self._hidden == "uniform":
+            if self._plan.hidden == "uniform":
                 pairs[k] = cards_of(known["discards"][k : k + 1, 1], 2)[0]
                 continue
             rest = int(unseen) & ~int(known["hand"][k, 1])
@@ -233,44 +249,42 @@ class _Worlds:
         )
         return _replayed(deals, self._dealer, [view.discards[0], pairs], self._laid)
 
-    def play(self, agent: Agent, block: int, choices: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    def play(self, agent: Agent, block: int, found: _Results, stopped: Event) -> np.ndarray:
         """The results and the luck of the deals of a block, (K, N, 2, 3) by ``RESULTS``; match points are left out.
 
         Args:
-            choices: (K, C) the cards of each choice.
-            numbers: (K,) their numbers, by which games have ids.
+            found: the choices that are left.
+            stopped: when it is set, nobody waits for this block.
         """
-        rng = np.random.default_rng([self._seed, block])
+        rng, choices = np.random.default_rng([self._plan.seed, block]), found.choices[found.left]
         games = self._before_discard(agent, rng) if self._view.is_discard[0] else self._in_play(rng)
         games["scores"], games["episode"] = self._scores, self._episode
         games["deal_stream"] = rng.integers(2**64, size=_BLOCK, dtype=np.uint64)
         batch = GameBatch(np.zeros(_BLOCK * len(choices), np.uint64))
         batch.games[:] = np.repeat(games, len(choices))
-        batch.game_ids = ((_BLOCK * block + np.arange(_BLOCK))[:, None] * N_CHOICES + numbers).ravel()
+        batch.game_ids = ((_BLOCK * block + np.arange(_BLOCK))[:, None] * len(found.choices) + found.left).ravel()
         meter = LuckMeter(batch.games, by_coin=False, known=batch.games["n_deals"], measure=self._measure)
-        rows, gone = np.arange(len(batch)), self._view.discards[0] if self._view.is_discard[0] else ()
-        left = np.array([[card for card in cards if card not in gone] for cards in choices.tolist()])
-        for cards in left.T:
+        rows = np.arange(len(batch))
+        for cards in choices.T:
             batch.step(rows, np.tile(cards, _BLOCK))
             meter.note(rows)
-        while len(rows := batch.acting()):
-            batch.step(rows, agent.act(batch.views(rows)))
-            meter.note(rows)
+        for turn in turns(batch, [agent]):
+            if stopped.is_set():
+                raise InterruptedError
+            turn.play()
+            meter.note(turn.rows)
         own, other = batch.games["scores"][:, 0].astype(np.int64), batch.games["scores"][:, 1].astype(np.int64)
-        found = np.zeros((_BLOCK, len(choices), 2, 3))
-        of_games = found.reshape(-1, 2, 3)
+        played = np.zeros((_BLOCK, len(choices), 2, 3))
+        of_games = played.reshape(-1, 2, 3)
         of_games[:, 0, WINS] = self._chance(own, other)
         of_games[:, 0, NET_POINTS] = own - other - (self._scores[0] - self._scores[1])
         of_games[:, 1] = meter.luck.sum(axis=1)
-        return found.swapaxes(0, 1)
+        return played.swapaxes(0, 1)
 
     def _chance(self, own: np.ndarray, other: np.ndarray) -> np.ndarray:
         a, b = np.minimum(own, WIN - 1), np.minimum(other, WIN - 1)
         chance = 1 - self._wins[b, a] if self._dealer else self._wins[a, b]
         return np.where(own >= WIN, 1.0, np.where(other >= WIN, 0.0, chance))
-
-
-N_CHOICES = 15  # at most; of a discard
 
 
 class _Results:
@@ -353,80 +367,49 @@ def _view_of(decision: Any) -> PlayerViews:
     return view
 
 
-def _choices_of(view: PlayerViews, given: Sequence[str | Sequence[int]] | None) -> np.ndarray:
+def _choices_of(view: PlayerViews, named: Sequence[str] | None) -> np.ndarray:
     """The choices (K, C) of one decision; by default all, in the play one card of each rank.
 
     Raises:
-        ValueError: one of those given is not legal, or is given twice; the message names it.
+        ValueError: one of those named is not legal, or is named twice; the message names it.
     """
-    hand, legal = view.hand[0][view.hand[0] >= 0].tolist(), np.flatnonzero(view.action_mask[0]).tolist()
-    first = [card for card in view.discards[0].tolist() if card >= 0] if view.is_discard[0] else []
-    if given is None:
-        if view.is_discard[0]:
-            six = six_dealt(view)
-            return six[0, PLACES][pairs_open(view, six)[0]]
-        return np.array([[card] for card in {card % 13: card for card in legal[::-1]}.values()][::-1])
-    wanted, found = 2 if view.is_discard[0] else 1, []
-    for cards in map(parse_cards, given):
-        if len(cards) != wanted or not set(first) <= set(cards):
-            raise ValueError(
-                f"{format_cards(cards)} is not a choice here: give {'two cards' if wanted == 2 else 'one card'}"
-                + (f", {format_cards(first)} among them" if first else "")
-            )
-        for card in cards:
-            if card not in first:
-                check_choice(card, hand, legal)
-        if sorted(cards) in found:
-            raise ValueError(f"{format_cards(cards)} is given twice")
-        found.append(sorted(cards))
+    (decision,) = decisions(view)
+    found = [tuple(sorted(read_answer(text, decision))) for text in (answers(decision) if named is None else named)]
+    if named is None and not view.is_discard[0]:
+        found = [cards for k, cards in enumerate(found) if cards[0] % 13 not in [one % 13 for (one,) in found[:k]]]
     if not found:
         raise ValueError("there is no choice to roll out: name one, or leave them out for all")
+    if again := [cards for cards in found if found.count(cards) > 1]:
+        raise ValueError(f"{format_cards(again[0])} is given twice")
     return np.array(found)
 
 
 def rollout(
     decision: PlayerViews | np.ndarray | np.void,
-    choices: Sequence[str | Sequence[int]] | None = None,
+    choices: Sequence[str] | None = None,
     agent: Agent | str = "best",
-    *,
-    until: Until = "deal",
-    hidden: Hidden = "belief",
-    deals: int = 10_000,
-    seconds: float | None = None,
-    confidence: float = 0.95,
-    error: float | None = None,
-    seed: int = 0,
-    threads: int = 1,
     on_progress: Callable[[int, Callable[[], Rollout]], None] = lambda done, so_far: None,
+    **how: Any,
 ) -> Rollout:
     """What each choice of a decision comes to. The same seed gives the same digits, with any number of threads.
 
     Args:
         decision: one decision, seen by its player; of a game record, the player to act.
-        choices: those to compare, cards as text or ids, such as ``["5H 5C", "JD QS"]`` or ``["7H"]``; by default all.
+        choices: those to compare, such as ``["5H 5C", "JD QS"]`` or ``["7H"]``; by default all.
         agent: plays on in both seats.
-        until: ``"deal"``, to the end of this deal, then the win table; or ``"game"``.
-        hidden: how hidden cards are drawn, see the module.
-        deals: at most so many for each choice, rounded up to hundreds.
-        seconds: stop after so many; digits then depend on the machine's speed.
-        confidence: give up choices that are worse than the best with this confidence, and stop when one is left; 1
-            gives up none.
-        error: stop when the chance to win of each choice that is left is known with this standard error.
-        seed: random seed.
-        threads: number of threads.
         on_progress: called with the further deals done, and with a function that tells what is known so far.
+        how: the fields of :class:`Plan`.
 
     Raises:
         ValueError: an argument is not allowed, or the agent chose an illegal card; the message names it.
     """
-    given = {name: value for name, value in locals().items() if name in _KINDS}
-    check_values(given, _KINDS)
+    plan = Plan(**how)
     view, player = _view_of(decision), as_agent(agent)
     if player.powers.plays_once:
         raise ValueError(f"agent {player.name!r} cannot play many deals: give another")
     found = _Results(_choices_of(view, choices))
-    worlds = _Worlds(view, until, hidden, seed)
-    threads = threads if player.powers.copyable else 1
+    worlds, stopped = _Worlds(view, plan), Event()
+    threads = plan.threads if player.powers.copyable else 1
     players = SimpleQueue[Agent]()
     for _ in range(threads):
         players.put(player if threads == 1 else copy_of(player))
@@ -434,11 +417,11 @@ def rollout(
     def play(block: int) -> np.ndarray:
         mine = players.get()
         try:
-            return worlds.play(mine, block, found.choices[found.left], found.left)
+            return worlds.play(mine, block, found, stopped)
         finally:
             players.put(mine)
 
-    began, done, most, looks = time.monotonic(), 0, -(-deals // _BLOCK), 0
+    began, done, most, looks = time.monotonic(), 0, -(-plan.deals // _BLOCK), 0
     pool = ThreadPoolExecutor(threads)
     try:
         while done < most and not (looks and len(found.left) == 1 < len(found.choices)):
@@ -446,13 +429,14 @@ def rollout(
                 found.add(part)
                 done += 1
                 on_progress(_BLOCK, found.rollout)
-                if seconds is not None and time.monotonic() - began > seconds:
+                if plan.seconds is not None and time.monotonic() - began > plan.seconds:
                     return found.rollout()
             looks += 1
-            if confidence < 1:
-                found.give_up((1 - confidence) * 6 / (math.pi * looks) ** 2 / max(len(found.choices) - 1, 1))
-            if error is not None and found.largest_error() <= error:
+            if plan.confidence < 1:
+                found.give_up((1 - plan.confidence) * 6 / (math.pi * looks) ** 2 / max(len(found.choices) - 1, 1))
+            if plan.error is not None and found.largest_error() <= plan.error:
                 break
     finally:
+        stopped.set()
         pool.shutdown(cancel_futures=True)
     return found.rollout()

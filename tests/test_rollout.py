@@ -1,11 +1,24 @@
 """Rollouts: the same digits on any number of threads, known answers, no bias, and bad input."""
 
+import json
+from itertools import islice
+
 import numpy as np
 import pytest
 
+from crib_env import GameBatch, parse_cards, streams
 from crib_env.agents import make_agent
-from crib_env.cards import format_cards
+from crib_env.cards import format_cards, parse_card
+from crib_env.engine import GAME_EPISODE, OVER, WIN
+from crib_env.evaluate import rollout as of_rollouts
+from crib_env.evaluate.__main__ import run
+from crib_env.evaluate.commands import rollout as command
+from crib_env.evaluate.ending import reported_errors
+from crib_env.evaluate.makers.endgame_rollouts import endgame_rollouts
 from crib_env.evaluate.rollout import position, rollout
+from crib_env.evaluate.skill.positions import begin_all
+from crib_env.evaluate.skill.suite import endgames
+from crib_env.players.games import play_out, turns
 
 DISCARD = position("5H 5C JD QS 2H 3D", dealer=True, scores=(100, 110))
 LEAD = position("5H 5C JD QS 2H 3D", scores=(90, 95), discarded="2H 3D", starter="4C")
@@ -66,10 +79,10 @@ def test_bad_positions_are_refused(cards, how, message):
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ({"choices": ["5H"]}, "5H is not a choice here: give two cards"),
+        ({"choices": ["5H"]}, "you named 5H: name exactly two cards"),
         ({"choices": ["5H 6H"]}, "you do not hold 6H"),
         ({"choices": ["5H 5C", "5C 5H"]}, "is given twice"),
-        ({"choices": []}, "there is no choice"),
+        ({"choices": []}, "name one, or leave them out"),
         ({"agent": "human"}, "cannot play many deals"),
         ({"agent": "bestt"}, "there is no agent 'bestt'"),
         ({"until": "never"}, "until='never' is not allowed"),
@@ -84,24 +97,83 @@ def test_bad_arguments_are_refused(how, message):
 
 
 def test_what_is_no_decision_is_refused():
-    games = make_games()
+    games = GameBatch(np.arange(2, dtype=np.uint64), first_dealer=0).games
     with pytest.raises(ValueError, match="give one decision"):
         rollout(games)
-    games["phase"] = 3
+    games["phase"] = OVER
     with pytest.raises(ValueError, match="the game is over"):
         rollout(games[0])
 
 
-def make_games():
-    from crib_env import GameBatch
-
-    return GameBatch(np.arange(2, dtype=np.uint64), first_dealer=0).games
-
-
 def test_a_record_and_a_view_are_the_same_decision():
-    games = make_games()
-    batch_view = rollout(games[0], agent="greedy", deals=100, seed=1)
-    from crib_env.evaluate.skill.positions import batch_of
+    batch = GameBatch(np.arange(1, dtype=np.uint64))
+    of_record = rollout(batch.games[0], agent="greedy", deals=100, seed=1)
+    assert rollout(batch.views(batch.acting()), agent=make_agent("greedy"), deals=100, seed=1) == of_record
 
-    view = batch_of(games[:1]).views(np.zeros(1, np.int64))
-    assert rollout(view, agent=make_agent("greedy"), deals=100, seed=1) == batch_view
+
+@pytest.mark.parametrize("until", ["deal", "game"])
+def test_luck_saves_deals_and_has_mean_zero(until, monkeypatch):
+    how = {"choices": ["2H 3D"], "agent": "greedy", "until": until, "deals": 4_000}
+    (less,) = rollout(DISCARD, **how).choices
+    monkeypatch.setattr(of_rollouts, "less_luck", lambda results, luck, between_equals: results)
+    (with_luck,) = rollout(DISCARD, **how).choices
+    for value, error in (("chance", "chance_error"), ("points", "points_error")):
+        of_luck = np.sqrt(getattr(with_luck, error) ** 2 - getattr(less, error) ** 2)
+        assert of_luck > 0.4 * getattr(with_luck, error)
+        assert abs(getattr(with_luck, value) - getattr(less, value)) < 4 * of_luck
+
+
+def test_a_rollout_agrees_with_games_that_are_played_out():
+    n, rng, six = 4_000, np.random.default_rng(5), np.sort(parse_cards("5H 5C JD QS 2H 3D"))
+    rest = np.setdiff1d(np.arange(52), six)
+    hidden = rng.permuted(np.tile(rest, (n, 1)), axis=1)[:, :7]
+    batch = GameBatch(streams(5, n), first_dealer=0, scores=(100, 110))
+    cards = np.concatenate([np.tile(six, (n, 1)), hidden], axis=1)
+    begin_all(batch.games, cards, np.zeros(n, np.int64), np.tile([100, 110], (n, 1)), GAME_EPISODE)
+    for turn in islice(turns(batch, ["greedy"]), 2):  # pone discards
+        turn.play()
+    for card in parse_cards("2H 3D"):
+        batch.step(np.arange(n), np.full(n, card))
+    play_out(batch, ["greedy"])
+    won = (batch.games["scores"][:, 0] == WIN).mean()
+    (choice,) = rollout(DISCARD, ["2H 3D"], "greedy", until="game", deals=n).choices
+    assert abs(choice.chance - won) < 4 * np.hypot(choice.chance_error, np.sqrt(won * (1 - won) / n))
+
+
+def test_the_command_writes_standard_errors_and_prints_a_table(tmp_path, capsys):
+    file = tmp_path / "rollout.json"
+    main(
+        ["analyse", "rollout", "5H5CJDQS2H3D", "--choices", "2H 3D", "JD QS", "--agent", "greedy", "--json", str(file)]
+    )
+    found = json.loads(file.read_text())
+    assert found["is_decided"]
+    assert found["choices"][0]["chance_error"] > 0
+    assert "is best, with a confidence of 95%" in capsys.readouterr().out
+
+
+def test_ctrl_c_prints_what_is_known_so_far(monkeypatch, capsys):
+    def interrupted(decision, choices, agent, on_progress, **how):
+        on_progress(100, lambda: rollout(decision, choices, "greedy", deals=100))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "rollout", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        main(["analyse", "rollout", "5H5CJDQS2H3D", "--agent", "greedy"])
+    assert ended.value.code == 130
+    assert "net points" in capsys.readouterr().out
+
+
+def test_endgames_of_the_suite_are_labelled_with_the_error_asked_for(tmp_path):
+    """The card that wins for certain wins every time, whatever the error."""
+    file = tmp_path / "labels.json"
+    endgame_rollouts(file, agent="greedy", positions=1, error=0.05)
+    (found,) = json.loads(file.read_text())["positions"]
+    assert all(one["chance_error"] <= 0.05 and one["deals"] == found["deals"] for one in found["choices"])
+    solved = endgames.standard().best[0]
+    assert found["choices"][0]["chance"] > 0.9
+    assert solved[parse_card(found["choices"][0]["cards"]) % 13]
+
+
+def main(words):
+    with reported_errors():
+        run(words[0], words[1:])

@@ -33,6 +33,7 @@ NEEDED = {
     "solve deal": ["solutions"],
     "exploitability": ["greedy"],
     "analyse leads": ["4C4D5H6S"],
+    "analyse rollout": ["5H5CJDQS2H3D", "--agent", "greedy", "--deals", "100"],
     "benchmark": ["games"],
 }
 
