@@ -105,7 +105,7 @@ def board(below: int) -> str:
         f'<svg id="board" viewBox="{x} {y} {width} {height}" role="img" stroke-linecap="round">'
         f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="20" fill="var(--wood)"/>{lanes}'
         f'<g font-size="10" text-anchor="middle" fill="var(--hole)">{tens}{names}</g>{_line(skunks, 3, "var(--hole)")}'
-        f'<path id="holes" d="{holes}" fill="none" stroke="var(--hole)" stroke-width="6.4"/>'
+        f'<path class="holes" d="{holes}" fill="none" stroke="var(--hole)" stroke-width="6.4"/>'
         f'<circle cx="{END[0]}" cy="{END[1]}" r="13" fill="var(--lit)"/>'
         f'<circle cx="{END[0]}" cy="{END[1]}" r="5" fill="var(--hole)"/><g id="pegs"></g></svg>'
     )

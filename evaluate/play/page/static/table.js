@@ -29,7 +29,7 @@ export function focusHand(card) {
 // Where each hole is, from -1 to the last, of the upper lane and then of the lower one.
 let holes = null;
 function placeOf(seat, hole) {
-  holes ??= [...find("holes").getAttribute("d").matchAll(/M(\S+) (\S+)h0/g)].map(([, x, y]) => `translate(${x}px, ${y}px)`);
+  holes ??= [...find("board").querySelector(".holes").getAttribute("d").matchAll(/M(\S+) (\S+)h0/g)].map(([, x, y]) => `translate(${x}px, ${y}px)`);
   return holes[(seat ? 0 : WIN + 2) + hole + 1];
 }
 
