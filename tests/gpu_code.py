@@ -26,7 +26,7 @@ from crib_env.gpu import check, threads
 from crib_env.gpu.device import Device
 from crib_env.gpu.games import TensorGames
 from crib_env.kernels import streams
-from crib_env.train.self_play import draw_cards
+from crib_env.train.shared.self_play import draw_cards
 
 ARCHITECTURES = ((8, 0), (9, 0))
 

@@ -24,8 +24,7 @@ from crib_env.solver.pairs import pairs_dealt
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.train import best
-from crib_env.train.best import divergence
-from crib_env.train.solved_decisions import SolvedPlay
+from crib_env.train.best import SolvedPlay, divergence
 from tests.helpers.learner_runs import new_run
 from tests.helpers.refusals import refused
 from tests.helpers.solved_play import learn_from_a_small_game, small_game

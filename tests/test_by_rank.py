@@ -12,7 +12,8 @@ from crib_env.engine import EPISODES
 from crib_env.kernels import streams
 from crib_env.ranks import N_INPUTS
 from crib_env.train.clone import seen_in
-from crib_env.train.experience import play_episodes, rewards_of, transitions_of
+from crib_env.train.ddqn import transitions_of
+from crib_env.train.shared.experience import play_episodes, rewards_of
 from crib_env.train.td import the_bits
 
 

@@ -18,9 +18,10 @@ from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.ranks import N_INPUTS
 from crib_env.train import ddqn
-from crib_env.train.ddqn import DDQN, PRESETS, DoubleDQN, new_agent
-from crib_env.train.experience import Decisions, Memory, Transitions, explore, play_episodes, rewards_of, transitions_of
+from crib_env.train.ddqn import DDQN, PRESETS, DoubleDQN, Transitions, new_agent, transitions_of
 from crib_env.train.loop.run import Round
+from crib_env.train.shared.experience import Decisions, explore, play_episodes, rewards_of
+from crib_env.train.shared.replay import Memory
 from crib_env.train.td import the_bits
 from tests.helpers.learner_runs import command, new_run
 from tests.helpers.small_settings import DDQN as SMALL

@@ -15,7 +15,7 @@ from crib_env.engine import GAME
 from crib_env.exact.discard_means import EXACT_MEANS
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.train import discard_game
-from crib_env.train.discard_game import PRESETS, Exact, Sampled, hand_totals, measure, random_hands
+from crib_env.train.discard_game import PRESETS, DiscardGame, hand_totals, measure, random_hands
 from crib_env.train.loop.run import Round, run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from tests.helpers.engine_calls import shuffle
@@ -57,8 +57,9 @@ def test_hands_are_dealt_evenly():
 def test_a_sampled_hand_is_learned_by_hand():
     """Six cards and a starter; a step of the rate times the error along torch's gradient of the best four's value."""
     for seed in range(10):
-        player, slow = new_player("sigmoid", (6,), seed), new_player("sigmoid", (6,), seed)
-        learner = Sampled(player)
+        learner, slow = DiscardGame(replace(PAPER, hidden=(6,))), new_player("sigmoid", (6,), seed)
+        player = learner.agent
+        slow.network.load_state_dict(player.network.state_dict())
         learner.play_and_learn(a_round(1, 0.05, seed))
 
         games = np.zeros(1, GAME)
@@ -75,8 +76,9 @@ def test_a_sampled_hand_is_learned_by_hand():
 
 
 def test_exact_values_are_learned():
-    player = new_player(hidden=(64,))
-    learner = Exact(player, 30, "float32")
+    torch.manual_seed(0)
+    learner = DiscardGame(replace(PRESETS["default"], hidden=(64,), batch_size=30, precision="float32"))
+    player = learner.agent
     losses = [learner.play_and_learn(a_round(20, 3e-3))["learning/loss"] for _ in range(120)]  # the same hands
     assert losses[-1] < 0.5 < 10 < losses[0]
     hands = random_hands(np.random.default_rng(0), 20)

@@ -18,7 +18,7 @@ from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.train import drqn
 from crib_env.train.drqn import DRQN, PRESETS, Sequences, explore, sequences_of
-from crib_env.train.experience import Decisions, play_episodes, rewards_of
+from crib_env.train.shared.experience import Decisions, play_episodes, rewards_of
 from tests.helpers.learner_runs import new_run
 from tests.helpers.small_settings import DRQN as SMALL
 from tests.helpers.small_settings import DRQN_GAMES as GAMES

@@ -13,7 +13,7 @@ from crib_env.gpu.games import TensorGames
 from crib_env.kernels import streams
 from crib_env.train.escher import ESCHER, Fitted, Visits, of_update_player, sampled
 from crib_env.train.loop.run import Round
-from crib_env.train.self_play import self_play
+from crib_env.train.shared.self_play import self_play
 from tests.helpers.self_play import silence
 from tests.helpers.small_settings import ESCHER as SMALL
 

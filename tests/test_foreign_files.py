@@ -31,7 +31,7 @@ from crib_env.train.loop.run import load_settings
 from crib_env.train.loop.run_folder import Position, RunFolder
 from crib_env.train.loop.sweep import _scalars_of
 from crib_env.train.strategy_weights import StrategyWeights
-from crib_env.train.td import Returns
+from crib_env.train.td import TD as TDLearner
 from crib_env.values import MOST_GAMES, typed
 from tests.helpers.files_of_users import HOSTILE, one_of_each_kind
 from tests.helpers.learner_runs import run, stopped_run
@@ -172,7 +172,7 @@ def folder_with(tmp_path, tensors, about=ABOUT):
 
 def td_learner():
     torch.manual_seed(0)
-    return Returns(replace(TD, hidden=(4,), hidden_discard=(4,)))
+    return TDLearner(replace(TD, hidden=(4,), hidden_discard=(4,)))
 
 
 BAD_POSITIONS = [{}, {"learner": "td"}, {**ABOUT, "settings": []}]

@@ -12,11 +12,11 @@ from crib_env.agents import make_agent
 from crib_env.batch import GameBatch, discards_worth
 from crib_env.evaluate.runs.table import read_runs, rows_of
 from crib_env.kernels import streams
-from crib_env.train.experience import play_episodes
 from crib_env.train.loop import strength
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.registry import LEARNERS
+from crib_env.train.shared.experience import play_episodes
 from crib_env.train.td import the_bits
 from tests.helpers.learner_runs import class_of, new_run
 from tests.helpers.pegging_matches import net_points

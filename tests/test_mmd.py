@@ -15,7 +15,7 @@ from crib_env.train import mmd
 from crib_env.train.__main__ import train
 from crib_env.train.loop.run import Round
 from crib_env.train.mmd import MMD
-from crib_env.train.self_play import WIN_IN_POINTS
+from crib_env.train.shared.self_play import WIN_IN_POINTS
 from tests.helpers.learner_runs import new_run, stopped_run
 from tests.helpers.self_play import played_by, silence
 from tests.helpers.small_settings import MMD as SMALL

@@ -29,9 +29,10 @@ from crib_env.kernels import lowest, mask_of, streams
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.train.loop.run import Round
-from crib_env.train.mmd_tables import MMDTables, MMDTablesSettings
-from crib_env.train.mmd_tables_deals import (
+from crib_env.train.mmd_tables import (
     N_CRITIC_TABLES,
+    MMDTables,
+    MMDTablesSettings,
     Rates,
     Tables,
     _show,

@@ -19,10 +19,11 @@ from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.train import nfsp
 from crib_env.train.ddqn import transitions_of
-from crib_env.train.experience import Reservoir, play_episodes, rewards_of
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.nfsp import NFSP, BestResponses, mix
+from crib_env.train.shared.experience import play_episodes, rewards_of
+from crib_env.train.shared.replay import Reservoir
 from crib_env.train.td import the_bits
 from tests.helpers.learner_runs import class_of, new_run
 from tests.helpers.small_settings import NFSP as SMALL

@@ -14,10 +14,11 @@ from rich.progress import Progress
 from crib_env.agents.networks.weights_file import SUFFIX, load_tensors
 from crib_env.train import __main__ as train_command
 from crib_env.train import ddqn
-from crib_env.train.loop import learning as number_format
-from crib_env.train.loop.learning import chosen, precision, processor, with_precision
-from crib_env.train.loop.run import _is_expected, precision_in_words, run_learner
+from crib_env.train.loop import settings as number_format
+from crib_env.train.loop.gradients import precision
+from crib_env.train.loop.run import _is_expected, run_learner
 from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.settings import chosen, precision_in_words, processor, with_precision
 from crib_env.train.registry import LEARNERS
 from crib_env.train.td import TD as TDLearner
 from tests.helpers.learner_runs import command, new_run
@@ -91,7 +92,7 @@ def test_a_run_keeps_the_precision_that_it_began_with(fastest, tmp_path, monkeyp
     begin = ["train", "td", "--folder", "mine", "--episodes", "64", "--hidden", "8", "--hidden-discard", "8"]
     monkeypatch.setattr(sys, "argv", [*begin, "--evaluations", "0", "--final-games", "20"])
     with monkeypatch.context() as patch:
-        patch.setattr("crib_env.train.td.Returns.play_and_learn", interrupted)
+        patch.setattr("crib_env.train.td.TD.play_and_learn", interrupted)
         with pytest.raises(SystemExit):
             train_command.main()
     here = processor()

@@ -31,8 +31,9 @@ from crib_env.tables.shipped import standard_pegging
 from crib_env.train import strategy_weights as learner
 from crib_env.train.loop.run import Round
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.strategy_weights import PRESETS, StrategyWeights
-from crib_env.train.strategy_weights_games import (
+from crib_env.train.strategy_weights import (
+    PRESETS,
+    StrategyWeights,
     blend_all,
     credits,
     draw,

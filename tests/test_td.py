@@ -18,17 +18,23 @@ from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.observation import N_BITS
 from crib_env.train import td
-from crib_env.train.experience import Decisions, play_episodes
 from crib_env.train.loop.run import Round
-from crib_env.train.td import PRESETS, Explorer, Returns, TDSettings, moves_of, rewards_of_moves, targets_of, the_bits
-from crib_env.train.td_traces import (
+from crib_env.train.shared.experience import Decisions, play_episodes
+from crib_env.train.td import (
     MOVES,
-    Traces,
+    PRESETS,
+    TD,
+    Explorer,
+    TDSettings,
     Weights,
     fade_and_add_gradient,
     learn,
+    moves_of,
     no_traces,
     play_and_learn,
+    rewards_of_moves,
+    targets_of,
+    the_bits,
     value,
     weights_of,
 )
@@ -226,7 +232,7 @@ def gradient(network, state):
 
 
 def a_deal_learned_slowly(agent, episode, seed, rate, td_lambda):
-    """One deal of self-play in the environment's steps, and the rule of ``train/td_traces.py`` by torch's gradients."""
+    """One deal of self-play in the environment's steps, and the rule of ``train/td.py`` by torch's gradients."""
     network, batch = agent.networks["all"], GameBatch(np.array([seed], np.uint64), episode=episode)
     row, last, traces = np.array([0]), [None, None], [None, None]
 
@@ -280,7 +286,8 @@ def test_deals_are_learned_from_as_the_rule_says(td_lambda, episode):
 
 
 def test_traces_learn_a_deal_that_is_played_again_and_again():
-    learner = Traces(new_agent("bits", (10,)), 0.5)
+    torch.manual_seed(0)
+    learner = TD(replace(PRESETS["paper"], hidden=(10,), td_lambda=0.5))
     errors = [
         learner.play_and_learn(Round(1, 0, 0.0, 0.05, np.random.default_rng(3)))["learning/TD error"]  # the same deal
         for _ in range(1_000)
@@ -337,7 +344,7 @@ def test_rewards_of_real_deals_add_up_and_values_are_in_order():
 
 def test_a_gradient_step_moves_values_towards_their_targets():
     torch.manual_seed(0)
-    learner = Returns(TDSettings(hidden_discard=(64,), precision="float32", average_rate=1.0))
+    learner = TD(TDSettings(hidden_discard=(64,), precision="float32", average_rate=1.0))
     batch = GameBatch(streams(0, 16), episode="deal")
     views = batch.views(batch.acting())
     states, _, _ = after_states(views.observation, views.action_mask, views.is_discard)

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-_PLACES = {"Round": "run", "Run": "run"} | dict.fromkeys(
-    ("Descent", "ExploringSettings", "LearningSettings", "Parts", "RunSettings"), "learning"
-)
+_PLACES = {"Descent": "gradients", "Parts": "gradients", "Round": "run", "Run": "run"}
+_PLACES |= dict.fromkeys(("ExploringSettings", "LearningSettings", "RunSettings"), "settings")
 __all__ = list(_PLACES)
 
 

@@ -100,9 +100,9 @@ def train(words: list[str]) -> None:
 
         # Imported here: torch and other imports take seconds.
         from crib_env.evaluate.executors import check_executor
-        from crib_env.train.loop.learning import with_precision
         from crib_env.train.loop.run import load_settings, run_learner
         from crib_env.train.loop.run_folder import RunFolder
+        from crib_env.train.loop.settings import with_precision
         from crib_env.train.loop.sweep import sweep
 
         learner = learner_named(name)

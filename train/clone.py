@@ -30,19 +30,9 @@ from crib_env.kernels import bit, kernel
 from crib_env.observation import HAND, KNOWN, N_ACTIONS
 from crib_env.ranks import IS_DEALER, N_INPUTS, Play, write_cards, write_discard, write_play
 from crib_env.scoring import COUNT_LIMIT, card_value
-from crib_env.train.loop.learning import (
-    Count,
-    Descent,
-    LearningSettings,
-    NotNegative,
-    Parts,
-    Widths,
-    by_network,
-    follow,
-    mean_of_steps,
-    precision,
-)
+from crib_env.train.loop.gradients import Descent, Parts, by_network, follow, mean_of_steps, precision
 from crib_env.train.loop.run import Round
+from crib_env.train.loop.settings import Count, LearningSettings, NotNegative, Widths
 from crib_env.values import Positive
 
 _DISCARDS = 4  # cards of a deal

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -39,32 +39,73 @@ from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.seen import Coding, Inputs
 from crib_env.gpu.device import Device
 from crib_env.gpu.games import Asked
-from crib_env.train.experience import (
-    Decisions,
-    Episodes,
-    Memory,
-    Transitions,
-    epsilon_greedy,
-    explore,
-    play_episodes,
-    rewards_of,
-    transitions_of,
-)
-from crib_env.train.loop.learning import (
-    SHARAN_PAWAR,
-    Count,
-    Descent,
-    Parts,
-    QSettings,
-    Widths,
-    by_network,
-    follow,
-    mean_of_steps,
-    precision,
-)
+from crib_env.train.loop.gradients import Descent, Parts, by_network, follow, mean_of_steps, precision
 from crib_env.train.loop.run import Round
-from crib_env.train.self_play import new_games, play_out
+from crib_env.train.loop.settings import Count, ExploringSettings, PeggingCards, Widths
+from crib_env.train.shared.experience import Decisions, Episodes, epsilon_greedy, explore, play_episodes, rewards_of
+from crib_env.train.shared.replay import Columns, Memory
+from crib_env.train.shared.self_play import new_games, play_out
 from crib_env.values import Positive, Share, WholeNumber
+
+
+@dataclass(frozen=True)
+class QSettings(ExploringSettings):
+    """Settings of a learner of Q values, which trains from replay in self-play or against an agent."""
+
+    opponent: str = "self"
+    """The opponent: "self", or the name of any agent, for example "random" or "greedy"."""
+    observation: str = "209"
+    """Observation of the networks: "209", "board" or another of crib_env.observation."""
+    networks: Literal["split", "one"] = "split"
+    """"split" trains one network for discards and one for the play; "one" trains one for both. Pegging has no discards,
+    so its discard network stays untrained. With an LSTM these are the layers after it."""
+    inputs: Coding = "ranks"
+    """What the networks see of an observation: "bits" is all of it; "ranks" is all by rank, with exact values of
+    discards and what a card would be answered, and points that a card is known to gain need not be learned."""
+    hidden: Widths = (256, 256)
+    """Widths of the hidden layers, after an LSTM if there is one."""
+    episode: Literal["play", "pegging", "deal", "game"] = "deal"
+    """What an episode is: the play of a deal, the play of eight cards and nothing else, a deal, or a game."""
+    cards: PeggingCards = 4
+    """Cards of each player in pegging."""
+    rewards: Literal["settled", "points"] = "settled"
+    """"points" as they are scored, or "settled": without the luck that no decision controls (deals and pegging)."""
+    skip_forced: bool = True
+    """Leave out decisions in which all legal cards have the same rank."""
+    warm_up: WholeNumber = 1_024
+    """Episodes before the first gradient step."""
+    reuse: Positive = 2.0
+    """How often a sample is used on average."""
+    gamma: Share = 1.0
+    """Discount for each of the player's own decisions."""
+    target_sync: Count = 500
+    """Gradient steps between updates of the target network."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.rewards == "settled" and self.episode not in ("deal", "pegging"):
+            raise ValueError(f"rewards='settled' is not allowed with episode={self.episode!r}: choose rewards='points'")
+        Inputs(self.inputs, self.observation)  # raises what is not allowed
+        if self.opponent != "self":
+            make_agent(self.opponent)
+
+
+# What Sharan and Pawar (2022) say of both their learners, and usual choices where they say nothing.
+SHARAN_PAWAR: dict[str, Any] = {
+    "preset": "paper",
+    "opponent": "random",
+    "networks": "one",
+    "inputs": "bits",
+    "episode": "game",
+    "rewards": "points",
+    "skip_forced": False,
+    "episodes": 6_000,
+    "episodes_at_once": 16,
+    "warm_up": 500,
+    "learning_rate": 1e-3,
+    "final_learning_rate": 1e-3,
+    "target_sync": 1_000,
+}
 
 
 @dataclass(frozen=True)
@@ -73,14 +114,6 @@ class DDQNSettings(QSettings):
 
     preset: Literal["default", "paper", "anderson-2022"] = "default"
     """Defaults of the other settings: the best found, Sharan and Pawar's, or Anderson et al.'s."""
-    networks: Literal["split", "one"] = "split"
-    """"split" trains one network for discards and one for the play; "one" trains one for both. Pegging has no discards,
-    so its discard network stays untrained."""
-    inputs: Coding = "ranks"
-    """What the networks see of an observation: "bits" is all of it; "ranks" is all by rank, with exact values of
-    discards and what a card would be answered, and points that a card is known to gain need not be learned."""
-    hidden: Widths = (256, 256)
-    """Widths of the hidden layers."""
     hidden_discard: Widths = (128, 128)
     """Widths of the hidden layers of the network of discards, if it is one of two."""
     replay: Count = 50_000
@@ -108,7 +141,6 @@ class DDQNSettings(QSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        Inputs(self.inputs, self.observation)  # raises what is not allowed
         if self.device != "cpu" and not self.is_self_play_by_rank:
             raise ValueError(
                 f"device={self.device!r} is only for self-play by rank: give opponent='self', inputs='ranks' and "
@@ -159,6 +191,40 @@ def new_agent(settings: DDQNSettings) -> DDQNAgent:
     return DDQNAgent.new(*coding, settings.hidden, settings.hidden_discard)
 
 
+@dataclass(frozen=True)
+class Transitions(Columns):
+    """M transitions from a decision of a player to its next.
+
+    Inputs, names of cards and gains are those of :class:`crib_env.agents.networks.seen.Seen`. ``discount`` is the
+    factor of the next decision's value: gamma, or 0 if the chain of decisions has ended; its inputs and gains are then
+    meaningless.
+    """
+
+    inputs: Any  # (M, n) int8; each column is an array, or a tensor on a device
+    card: Any  # (M,) int64
+    reward: Any  # (M,) float32, without what the card was known to gain
+    discount: Any  # (M,) float32
+    next_inputs: Any  # (M, n) int8
+    next_gains: Any  # (M, 52) float32
+    next_is_discard: Any  # (M,) bool
+
+
+def transitions_of(decisions: Decisions, rewards: np.ndarray, ends: np.ndarray, gamma: float) -> Transitions:
+    """The decisions (D) as transitions; rewards and ends from :func:`rewards_of`."""
+    every = np.arange(len(ends))
+    after = np.where(ends, every, every + 1)
+    gain = np.asarray(torch.as_tensor(decisions.gains[every, decisions.card]).cpu())
+    return Transitions(
+        decisions.inputs,
+        decisions.card,
+        (rewards - gain).astype(np.float32),
+        np.where(ends, 0.0, gamma).astype(np.float32),
+        decisions.inputs[after],
+        decisions.gains[after],
+        decisions.is_discard[after],
+    )
+
+
 class DoubleDQN(Parts):
     """An agent in training, ``online``, with target networks, optimizers and memories.
 
@@ -193,11 +259,7 @@ class DoubleDQN(Parts):
         return steps
 
     def update(self, name: str, batch: Transitions, rate: float) -> dict[str, float]:
-        """One gradient step of a network; its scalars.
-
-        Raises:
-            FloatingPointError: the loss is no longer finite.
-        """
+        """One gradient step of a network; its scalars."""
         network, target = self.online.networks[name], self.target.networks[name]
         with precision(self.settings.precision, self.device):
             outputs = network(self.online.inputs_of(name, batch.inputs))

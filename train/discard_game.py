@@ -30,24 +30,11 @@ from crib_env.exact.discard_means import EXACT_MEANS, STARTERS, hand_total
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.observation import N_ACTIONS
 from crib_env.scoring import show_points
-from crib_env.train.loop.learning import (
-    Count,
-    Descent,
-    Hands,
-    LearningSettings,
-    NotNegative,
-    Parts,
-    Precision,
-    Widths,
-    mean_of_steps,
-    one_width,
-    precision,
-    split_into_batches,
-)
+from crib_env.train.loop.gradients import Descent, Parts, batches_of, mean_of_steps, precision
 from crib_env.train.loop.run import Round
+from crib_env.train.loop.settings import Count, Hands, LearningSettings, NotNegative, Widths, one_width
 from crib_env.train.loop.strength import Measure, OnProgress, Strength
-from crib_env.train.td_traces import learn_from_move, means_of, no_traces, value, weights_of
-from crib_env.values import Seed
+from crib_env.train.td import learn_from_move, means_of, no_traces, value, weights_of
 
 _IDEAL = float(EXACT_MEANS["ideal"])
 _AT_ONCE = 2_000  # hands
@@ -59,8 +46,6 @@ class DiscardGameSettings(LearningSettings):
 
     preset: Literal["default", "paper"] = "default"
     """Defaults of the other settings: the best found, or O'Connor's."""
-    seed: Seed = 0
-    """Random seed for initial weights and deals."""
     values: Literal["exact", "sampled"] = "exact"
     """Training targets: exact means of all fifteen keeps, or the score of the keep with one sampled starter."""
     activation: Literal["relu", "sigmoid"] = "relu"
@@ -79,8 +64,6 @@ class DiscardGameSettings(LearningSettings):
     """Hands in a measurement during training."""
     final_games: Hands = 200_000
     """Hands in the measurement after training."""
-    precision: Precision = "auto"
-    """Number format for exact values; "auto" is bfloat16 if the processor has instructions for it."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -161,7 +144,7 @@ STRENGTH = Measure("hands", [POINTS_A_HAND], measure, opponents=1)
 
 @kernel
 def _play_and_learn(games, n, weights, trace, rate, tally):
-    """Deals ``n`` hands, keeps the best four of each and learns their points, as ``td_traces.play_and_learn`` does."""
+    """Deals ``n`` hands, keeps the best four of each and learns their points, as ``td.play_and_learn`` does."""
     g = games[0]
     states = np.empty((15, N_ACTIONS), np.int8)
     nodes = np.empty(len(weights.hidden_bias), np.float32)
@@ -177,73 +160,45 @@ def _play_and_learn(games, n, weights, trace, rate, tally):
         learn_from_move(weights, trace, states[best], np.float64(points), nodes, rate, 0.0, tally)
 
 
-class Sampled(Parts):
-    """O'Connor's network in training, of one hidden layer of sigmoids."""
-
-    def __init__(self, agent: DiscardPlayer) -> None:
-        self._weights = weights_of(agent.network)
-        self._trace = no_traces(self._weights)
-        super().__init__(network=agent.network)
-
-    def play_and_learn(self, now: Round) -> dict[str, float]:
-        """Deals the hands of a round, and learns from each; returns scalars for TensorBoard.
-
-        Raises:
-            FloatingPointError: the errors are no longer finite.
-        """
-        games, tally = np.zeros(1, GAME), np.zeros(4)
-        games["deal_stream"] = now.rng.integers(2**64, dtype=np.uint64)
-        _play_and_learn(games, now.episodes, self._weights, self._trace, now.learning_rate, tally)
-        return means_of(tally) | {UPDATES: now.episodes}
-
-
-class Exact(Parts):
-    """A network in training, with its optimizer."""
-
-    def __init__(self, agent: DiscardPlayer, batch_size: int, compute: Precision) -> None:
-        self._network, self._batch_size, self._compute = agent.network, batch_size, compute
-        self.descent = Descent(agent.network, "the network")
-        super().__init__(network=agent.network, adam=self.descent)
-
-    def update(self, states: np.ndarray, means: np.ndarray, rate: float) -> dict[str, float]:
-        """One gradient step towards the means (B,) float32 of four cards each, (B, 52); its scalars.
-
-        Raises:
-            FloatingPointError: the loss is no longer finite.
-        """
-        with precision(self._compute):
-            values = self._network(torch.from_numpy(states).float())
-            loss = (values - torch.from_numpy(means)).square().mean()
-        norm = self.descent.step(loss, rate)
-        return {"loss": loss.item(), "gradient norm": norm, "mean value": values.mean().item()}
-
-    def play_and_learn(self, now: Round) -> dict[str, float]:
-        """Deals the hands of a round, and learns all fifteen ways to keep four of each; returns as :class:`Sampled`."""
-        started = time.perf_counter()
-        hands = random_hands(now.rng, now.episodes)
-        states, means = kept_of(hands), (hand_totals(hands).ravel() / STARTERS).astype(np.float32)
-        seconds = time.perf_counter() - started
-        rows = now.rng.permutation(len(states))
-        batches = split_into_batches(rows, self._batch_size)
-        steps = [self.update(states[batch], means[batch], now.learning_rate) for batch in batches]
-        return {**mean_of_steps({"all": steps}), SIMULATION_SECONDS: seconds}
-
-
-class DiscardGame:
-    """Either way to learn: :class:`Sampled` or :class:`Exact`."""
+class DiscardGame(Parts):
+    """O'Connor's network in training, of one hidden layer of sigmoids, or a network that learns exact values."""
 
     Settings, PRESETS, STRENGTH = DiscardGameSettings, PRESETS, STRENGTH
 
     def __init__(self, settings: DiscardGameSettings) -> None:
-        self.agent = DiscardPlayer(settings.activation, settings.hidden)
-        way: Sampled | Exact
+        self._settings, self.agent = settings, DiscardPlayer(settings.activation, settings.hidden)
         if settings.values == "sampled":
             gaussian_weights(self.agent.network)
-            way = Sampled(self.agent)
-            way.play_and_learn(Round.first(0))  # compiles the kernels before the clocks start
+            self._weights = weights_of(self.agent.network)
+            self._trace = no_traces(self._weights)
+            super().__init__(network=self.agent.network)
+            self.play_and_learn(Round.first(0))  # compiles the kernels before the clocks start
         else:
-            way = Exact(self.agent, settings.batch_size, settings.precision)
+            self.descent = Descent(self.agent.network, "the network")
+            super().__init__(network=self.agent.network, adam=self.descent)
             hands = random_hands(np.random.default_rng(0), 1)
             kept_of(hands), hand_totals(hands)  # as above
-        self.play_and_learn = way.play_and_learn
-        self.state_dict, self.load_state_dict = way.state_dict, way.load_state_dict
+
+    def play_and_learn(self, now: Round) -> dict[str, float]:
+        """Deals the hands of a round, and learns one way to keep four of each, or all fifteen; scalars for
+        TensorBoard."""
+        if self._settings.values == "sampled":
+            games, tally = np.zeros(1, GAME), np.zeros(4)
+            games["deal_stream"] = now.rng.integers(2**64, dtype=np.uint64)
+            _play_and_learn(games, now.episodes, self._weights, self._trace, now.learning_rate, tally)
+            return means_of(tally) | {UPDATES: now.episodes}
+        started = time.perf_counter()
+        hands = random_hands(now.rng, now.episodes)
+        states, means = kept_of(hands), (hand_totals(hands).ravel() / STARTERS).astype(np.float32)
+        seconds = time.perf_counter() - started
+        batches = batches_of(now.rng.permutation(len(states)), self._settings.batch_size)
+        steps = [self.update(states[batch], means[batch], now.learning_rate) for batch in batches]
+        return {**mean_of_steps({"all": steps}), SIMULATION_SECONDS: seconds}
+
+    def update(self, states: np.ndarray, means: np.ndarray, rate: float) -> dict[str, float]:
+        """One gradient step towards the means (B,) float32 of four cards each, (B, 52); its scalars."""
+        with precision(self._settings.precision):
+            values = self.agent.network(torch.from_numpy(states).float())
+            loss = (values - torch.from_numpy(means)).square().mean()
+        norm = self.descent.step(loss, rate)
+        return {"loss": loss.item(), "gradient norm": norm, "mean value": values.mean().item()}

@@ -35,30 +35,13 @@ import torch
 from crib_env.agents import make_agent
 from crib_env.agents.networks.ddqn import with_gains
 from crib_env.agents.networks.drqn import DRQNAgent, RecurrentQNetwork
-from crib_env.agents.networks.seen import Coding, Inputs, Seen
-from crib_env.observation import N_ACTIONS
-from crib_env.train.experience import (
-    Columns,
-    Decisions,
-    Episodes,
-    Memory,
-    Policy,
-    epsilon_greedy,
-    play_episodes,
-    rewards_of,
-)
-from crib_env.train.loop.learning import (
-    SHARAN_PAWAR,
-    Count,
-    Descent,
-    Parts,
-    QSettings,
-    Width,
-    Widths,
-    mean_of_steps,
-    precision,
-)
+from crib_env.agents.networks.seen import Seen
+from crib_env.train.ddqn import SHARAN_PAWAR, QSettings
+from crib_env.train.loop.gradients import Descent, Parts, mean_of_steps, precision
 from crib_env.train.loop.run import Round
+from crib_env.train.loop.settings import Count, Width
+from crib_env.train.shared.experience import Decisions, Episodes, Policy, epsilon_greedy, play_episodes, rewards_of
+from crib_env.train.shared.replay import Columns, Memory
 from crib_env.values import WholeNumber
 
 
@@ -69,18 +52,9 @@ class DRQNSettings(QSettings):
     preset: Literal["default", "paper"] = "default"
     """Defaults of the other settings: the best found, or Sharan and Pawar's."""
     memory: Width = 128
-    """Width of the LSTM."""
-    networks: Literal["split", "one"] = "split"
-    """Layers after the LSTM: "split" has separate ones for discards and for the play, "one" shares them."""
-    hidden: Widths = (256, 256)
-    """Widths of these layers."""
+    """Width of the LSTM, which remembers a game, or else a deal."""
     direct: bool = True
-    """Feed these layers the observation as well as the output of the LSTM."""
-    inputs: Coding = "ranks"
-    """What the network sees of an observation, as for Double DQN."""
-    episode: Literal["play", "pegging", "deal", "game"] = "deal"
-    """What an episode is: the play of a deal, the play of eight cards and nothing else, a deal, or a game. The LSTM
-    remembers a game, or else a deal."""
+    """Feed the layers above the observation as well as the output of the LSTM."""
     episodes: Count = 61_440
     """Episodes to play."""
     length: Count = 6
@@ -94,7 +68,6 @@ class DRQNSettings(QSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        Inputs(self.inputs, self.observation)  # raises what is not allowed
         if self.burn_in > self.length:
             raise ValueError(f"burn_in={self.burn_in} is not allowed: give 0 to length={self.length}")
 
@@ -133,20 +106,12 @@ class Sequences(Columns):
     discount: np.ndarray  # (M, L) float32, factor of the next decision's value, 0 where there is none
     is_discard: np.ndarray  # (M, L) bool
 
-    @classmethod
-    def zeros(cls, n: int, length: int, n_inputs: int) -> Sequences:
-        """``n`` pieces of zeros, of ``length`` decisions in all."""
-        shape = n, length
-        inputs, gains = np.zeros((*shape, n_inputs), np.int8), np.zeros((*shape, N_ACTIONS), np.float32)
-        card, reward, discount = (np.zeros(shape, kind) for kind in (np.int64, np.float32, np.float32))
-        return cls(inputs, gains, card, reward, discount, np.zeros(shape, np.bool_))
-
 
 def sequences_of(
     decisions: Decisions, rewards: np.ndarray, ends: np.ndarray, burn_in: int, length: int, gamma: float
 ) -> Sequences:
     """Cuts the decisions into sequences, so that each is learned from in exactly one of them. Rewards and ends (D,) are
-    those of :func:`crib_env.train.experience.rewards_of`."""
+    those of :func:`crib_env.train.shared.experience.rewards_of`."""
     n = len(rewards)
     begins = np.append(True, ends[:-1])
     place = np.arange(n) - np.flatnonzero(begins)[np.cumsum(begins) - 1]  # in the chain
@@ -216,11 +181,7 @@ class DRQN(Parts):
         return values
 
     def update(self, batch: Sequences, rate: float) -> dict[str, float]:
-        """One gradient step; its scalars.
-
-        Raises:
-            FloatingPointError: the loss is no longer finite.
-        """
+        """One gradient step; its scalars."""
         with precision(self.settings.precision):
             values, targets = self.values_and_targets(batch)
             errors = targets - values

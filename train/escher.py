@@ -30,7 +30,7 @@ Differences from the paper:
 - Where no regret is positive, the card of the highest is laid, as in Deep CFR (Brown et al. 2019).
 - π̄ learns all the time, so that it can be measured on the way.
 - What a card is known to gain is a part of its value, its regret and its logit, and rewards leave out the luck that no
-  decision controls (:mod:`crib_env.train.critic`).
+  decision controls (:mod:`crib_env.train.shared.critic`).
 """
 
 from __future__ import annotations
@@ -47,20 +47,12 @@ from crib_env.gpu.games import Asked
 from crib_env.hands import N_RANKS
 from crib_env.observation import N_ACTIONS
 from crib_env.ranks import N_INPUTS
-from crib_env.train.critic import Critic, CriticSettings
-from crib_env.train.experience import Columns, Reservoir
-from crib_env.train.loop.learning import (
-    Count,
-    Descent,
-    NotNegative,
-    Parts,
-    by_network,
-    mean_of_steps,
-    precision,
-    split_into_batches,
-)
+from crib_env.train.loop.gradients import Descent, Parts, batches_of, by_network, mean_of_steps, precision
 from crib_env.train.loop.run import Round
-from crib_env.train.self_play import Played, new_games, self_play
+from crib_env.train.loop.settings import Count, NotNegative
+from crib_env.train.shared.critic import Critic, CriticSettings
+from crib_env.train.shared.replay import Columns, Reservoir
+from crib_env.train.shared.self_play import Played, new_games, self_play
 from crib_env.values import Positive
 
 
@@ -94,12 +86,6 @@ class Visits(Columns):
     is_discard: np.ndarray  # (M,) bool
     numbers: np.ndarray  # (M, 13) float32, of each card of the rank
     t: np.ndarray  # (M,) float32, episodes when the iteration ended
-
-    @classmethod
-    def zeros(cls, m: int) -> Visits:
-        """``m`` rows, to be written over."""
-        inputs, gains = np.zeros((m, N_INPUTS), np.int8), np.zeros((m, N_ACTIONS), np.float32)
-        return cls(inputs, gains, np.zeros(m, np.bool_), np.zeros((m, N_RANKS), np.float32), np.zeros(m, np.float32))
 
     @classmethod
     def of(cls, decisions: Played, numbers: np.ndarray, t: int) -> Visits:
@@ -148,7 +134,7 @@ class Fitted(Parts):
     def __init__(self, what: str, networks: DDQNAgent, settings: ESCHERSettings) -> None:
         self.what, self.networks, self._settings = what, networks, settings
         self.descents = {name: Descent(net, f"{what} {name!r}") for name, net in networks.networks.items()}
-        self.reservoirs = {name: Reservoir(Visits.zeros(settings.memory)) for name in networks.networks}
+        self.reservoirs = {name: Reservoir(Visits.zeros(settings.memory, N_INPUTS)) for name in networks.networks}
         parts = by_network("reservoir", self.reservoirs) | by_network("adam", self.descents)
         super().__init__(networks=networks, **parts)
 
@@ -166,11 +152,7 @@ class Fitted(Parts):
         return steps
 
     def fit(self, name: str, batch: Visits, rate: float) -> dict[str, float]:
-        """One gradient step of a network; its scalars.
-
-        Raises:
-            FloatingPointError: the loss is no longer finite.
-        """
+        """One gradient step of a network; its scalars."""
         with precision(self._settings.precision):
             outputs = self.networks.networks[name](self.networks.inputs_of(name, batch.inputs))
         weights = torch.from_numpy(batch.t / batch.t.max()).square()
@@ -227,13 +209,17 @@ class ESCHER(Parts):
                 if name == "discard":  # where the opponent's discards follow π_t
                     rows = rows[of_update_player(played.chain[rows])]
                 if len(rows := now.rng.permutation(rows)):  # pegging has no discards
-                    batches = split_into_batches(rows, self.settings.batch_size)
-                    judged = [self.q.step(name, played[batch], returns[batch], now.learning_rate) for batch in batches]
+                    batches = batches_of(rows, self.settings.batch_size)
                     steps[f"critic {name}"] = [
-                        {"critic loss": one.loss.item(), "mean value": float(returns[batch].mean() - one.errors.mean())}
-                        for batch, one in zip(batches, judged)
+                        self.learn_value(name, played[batch], returns[batch], now.learning_rate) for batch in batches
                     ]
         return steps
+
+    def learn_value(self, name: str, batch: Played, returns: np.ndarray, rate: float) -> dict[str, float]:
+        """One gradient step of q towards the returns (B,) of the cards played; its scalars."""
+        _, errors, loss = self.q.errors(name, batch, returns)
+        self.q.descents[name].step(loss, rate)
+        return {"critic loss": loss.item(), "mean value": float(returns.mean() - errors.mean())}
 
     def returns(self, played: Played) -> np.ndarray:
         """What q(h, a) learns of the cards that were played, (D,) float32.

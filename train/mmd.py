@@ -10,11 +10,11 @@ Here ρ is uniform, so −α KL(π, ρ) is a bonus for entropy, and α falls geo
 
 π is a network, and a round is one step t. All its deals are played with π_t, by both seats; then a gradient step for
 each minibatch of decisions ascends the objective above. Q_t comes from a critic, trained on the same minibatches, that
-sees both hands and is corrected by the points earned (:mod:`crib_env.train.policy_and_critic`). So the gradient's mean
+sees both hands and is corrected by the points earned (:mod:`crib_env.train.shared.critic`). So the gradient's mean
 is that of ⟨Q_t(s, ·), π⟩. All legal cards enter it. The agent that is measured has the average of the weights of π, and
-draws its cards. In whole games (``--episode game``) Q is the win, which counts as the points that are worth it
-(:data:`crib_env.train.self_play.WIN_IN_POINTS`), and the networks see both scores. The paper's deep experiments are
-PPO's with both KLs in place of its clipped ratio, and the gradient of one action.
+draws its cards. In whole games (``--episode game``) Q is the win, which counts as the points that are worth it, and the
+networks see both scores. The paper's deep experiments are PPO's, with both KLs in place of its clipped ratio and with
+the gradient of one action.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ import numpy as np
 import torch
 
 from crib_env.agents.networks.policy import MMDAgent
-from crib_env.train.captured import CapturedStep
-from crib_env.train.loop.learning import mean_of_steps
+from crib_env.train.loop.gradients import mean_of_steps
 from crib_env.train.loop.run import Round
-from crib_env.train.policy_and_critic import PolicyAndCritic, PolicyAndCriticSettings
-from crib_env.train.self_play import Played
+from crib_env.train.shared.captured import CapturedStep
+from crib_env.train.shared.critic import PolicyAndCritic, PolicyAndCriticSettings
+from crib_env.train.shared.self_play import Played
 from crib_env.values import Positive
 
 
@@ -100,11 +100,7 @@ class MMD(PolicyAndCritic):
         return critic_loss, loss, -minus_entropy, kl, expected
 
     def update(self, name: str, batch: Played, returns: Any, temperature: float, rate: float) -> dict[str, float]:
-        """One gradient step of a critic, and one of its policy; their scalars.
-
-        Raises:
-            FloatingPointError: a loss is no longer finite.
-        """
+        """One gradient step of a critic, and one of its policy; their scalars."""
         critic_loss, loss, *others = self.losses(name, batch, returns, temperature)
         self.critic.descents[name].step(critic_loss, rate)
         norm = self.step_policy(name, loss, rate)

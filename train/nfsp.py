@@ -24,22 +24,12 @@ import torch
 from crib_env.agents.networks.ddqn import make_sparse, with_gains
 from crib_env.agents.networks.policy import NFSPAgent
 from crib_env.agents.networks.seen import Seen
-from crib_env.observation import N_ACTIONS
-from crib_env.train.ddqn import DDQNSettings, DoubleDQN, new_agent
-from crib_env.train.experience import (
-    Columns,
-    Decisions,
-    Episodes,
-    Policy,
-    Reservoir,
-    Transitions,
-    explore,
-    play_episodes,
-    rewards_of,
-    transitions_of,
-)
-from crib_env.train.loop.learning import Count, Descent, NotNegative, Parts, by_network, mean_of_steps, precision
+from crib_env.train.ddqn import DDQNSettings, DoubleDQN, Transitions, new_agent, transitions_of
+from crib_env.train.loop.gradients import Descent, Parts, by_network, mean_of_steps, precision
 from crib_env.train.loop.run import Round
+from crib_env.train.loop.settings import Count, NotNegative
+from crib_env.train.shared.experience import Decisions, Episodes, Policy, explore, play_episodes, rewards_of
+from crib_env.train.shared.replay import Columns, Reservoir
 from crib_env.values import Positive, Range, Share
 
 
@@ -61,9 +51,8 @@ class NFSPSettings(DDQNSettings):
     anticipation: Annotated[float, Range(0, 1, above=True)] = 0.25
     """η: probability that a player follows the best response in an episode; otherwise it follows the average policy."""
     reservoir: Count = 400_000
-    """Capacity of each average-policy network's reservoir, in decisions of the best response."""
-    average_batch_size: Count = 1_024
-    """Decisions in a gradient step of the average policy, which takes as many steps as the best response."""
+    """Capacity of each average-policy network's reservoir, in decisions of the best response. The average policy takes
+    as many gradient steps as the best response, from as many decisions each."""
     average_learning_rate: NotNegative = 4e-3
     """Initial learning rate of Adam for the average policy; it falls with ``learning_rate``."""
     epsilon: Share = 0.02
@@ -79,12 +68,6 @@ class BestResponses(Columns):
     gains: np.ndarray  # (M, 52) float32
     card: np.ndarray  # (M,) int64
     is_discard: np.ndarray  # (M,) bool
-
-    @classmethod
-    def zeros(cls, m: int, n: int) -> BestResponses:
-        """``m`` rows of ``n`` inputs each, to be written over."""
-        inputs, gains = np.zeros((m, n), np.int8), np.zeros((m, N_ACTIONS), np.float32)
-        return cls(inputs, gains, np.zeros(m, np.int64), np.zeros(m, np.bool_))
 
 
 class NFSP(Parts):
@@ -140,17 +123,13 @@ class NFSP(Parts):
             if rate is not None and len(reservoir):
                 own_rate = rate * settings.average_learning_rate / settings.learning_rate
                 steps[f"average {name}"] = [
-                    self.imitate(name, reservoir.sample(settings.average_batch_size, rng), own_rate)
+                    self.imitate(name, reservoir.sample(settings.batch_size, rng), own_rate)
                     for _ in steps.get(name, ())
                 ]
         return mean_of_steps(steps)
 
     def imitate(self, name: str, batch: BestResponses, rate: float) -> dict[str, float]:
-        """One gradient step of a network of the average policy towards these choices; its scalars.
-
-        Raises:
-            FloatingPointError: the loss is no longer finite.
-        """
+        """One gradient step of a network of the average policy towards these choices; its scalars."""
         network = self.networks[name]
         with precision(self.settings.precision):
             outputs = network(self.agent.networks.inputs_of(name, batch.inputs))

@@ -38,18 +38,9 @@ from crib_env.kernels import kernel
 from crib_env.observation import N_ACTIONS
 from crib_env.players.policies import NATIVE
 from crib_env.ranks import N_INPUTS, ranks_and_gains_of
-from crib_env.train.loop.learning import (
-    Count,
-    LearningSettings,
-    NotNegative,
-    Parts,
-    PeggingCards,
-    Precision,
-    SavedOptimizer,
-    Widths,
-    precision,
-)
+from crib_env.train.loop.gradients import Parts, SavedOptimizer, precision
 from crib_env.train.loop.run import Interrupt, Rounds
+from crib_env.train.loop.settings import Count, LearningSettings, NotNegative, PeggingCards, Precision, Widths
 from crib_env.train.sb3_vec_env import CribbageVecEnv
 from crib_env.values import Positive, Range, Share
 from crib_env.vector.environments import CribbageVectorEnv
@@ -120,10 +111,9 @@ def _show_margins(games, rows, seats, out):
 class SettledDeals(CribbageVectorEnv):
     """Single deals that reward the show by its exact mean at the discards, not by the cards that happen to fall.
 
-    A decision earns the points of the play and of his heels, as they are scored, and the change in the value of
-    the six cards in the show (:func:`crib_env.batch.discards_worth`): never above zero, and zero
-    for the best discard.  In ``"pegging"``
-    the show is worth nothing. Options are those of ``CribbageVectorEnv``, except ``reward`` and ``illegal``.
+    A decision earns the points of the play and of his heels, as they are scored, and the change in the value of the six
+    cards in the show (:func:`crib_env.batch.discards_worth`): never above zero, and zero for the best discard. In
+    ``"pegging"`` the show is worth nothing. Options are those of ``CribbageVectorEnv``, except ``reward``.
     """
 
     def __init__(self, num_envs: int, episode: str = "deal", **options: Any) -> None:
@@ -132,20 +122,16 @@ class SettledDeals(CribbageVectorEnv):
 
     def on_begin(self, rows: np.ndarray) -> None:
         """See :class:`crib_env.vector.environments.CribbageVectorEnv`."""
-        self._worth[rows] = self._worth_of(rows)
+        self._worth[rows] = discards_worth(self.games, rows, self.seats[rows].astype(np.int64))
 
     def on_step(self, rewards: np.ndarray, over: np.ndarray) -> None:
         """See :class:`crib_env.vector.environments.CribbageVectorEnv`."""
-        ended = np.flatnonzero(over)
-        shows = np.empty(len(ended))
-        _show_margins(self.games, ended, self.seats[ended].astype(np.int64), shows)
+        every, seats = np.arange(self.num_envs), self.seats.astype(np.int64)
+        ended, shows, worth = every[over], np.empty(over.sum()), discards_worth(self.games, every, seats)
+        _show_margins(self.games, ended, seats[ended], shows)
         rewards[ended] -= shows
-        worth = self._worth_of(np.arange(self.num_envs))
         rewards += worth - self._worth
         self._worth = worth
-
-    def _worth_of(self, rows: np.ndarray) -> np.ndarray:
-        return discards_worth(self.games, rows, self.seats[rows].astype(np.int64))
 
 
 class SettledVecEnv(CribbageVecEnv):
@@ -160,17 +146,8 @@ class SettledVecEnv(CribbageVecEnv):
         space = Box(-np.inf, np.inf, (N_INPUTS + N_ACTIONS,), np.float32)
         self.observation_space = self._shared["observation_space"] = space
 
-    def reset(self) -> np.ndarray:
+    def seen(self, observation: np.ndarray) -> np.ndarray:
         """See :class:`CribbageVecEnv`."""
-        super().reset()
-        return self._by_rank()
-
-    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """See :class:`CribbageVecEnv`."""
-        _, rewards, over, infos = super().step_wait()
-        return self._by_rank(), rewards, over, infos
-
-    def _by_rank(self) -> np.ndarray:
         games, seats = self._envs.games, self._envs.seats.astype(np.int64)
         inputs, gains = ranks_and_gains_of(games, np.arange(self.num_envs), seats)
         return np.concatenate([inputs, np.where(gains > -np.inf, gains, 0)], axis=1, dtype=np.float32)

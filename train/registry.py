@@ -59,7 +59,7 @@ def learner_named(name: str) -> Any:
     missing = [one for one in _NEEDED if not hasattr(found, one)]
     if missing and not hasattr(found, "own_loop"):
         raise ValueError(f"{name!r} is no learner: it has no {', '.join(missing)}")
-    from crib_env.train.loop.learning import RunSettings  # torch takes seconds
+    from crib_env.train.loop.settings import RunSettings  # torch takes seconds
 
     if not (isinstance(found.Settings, type) and issubclass(found.Settings, RunSettings)):
         raise ValueError(f"{name!r} is no learner: its Settings are no dataclass that inherits RunSettings")

@@ -15,7 +15,7 @@ A step m of the outer loop takes Δ episodes. At its end the target network, whi
 
 Values are those of v-trace. As π itself has played the round, the weights ρ and c are 1, and nothing is cut off. In
 place of the papers' v(o) a critic has a value Q of each card and sees both hands
-(:mod:`crib_env.train.policy_and_critic`), in the game with these rewards. At each decision to come, of either player,
+(:mod:`crib_env.train.shared.critic`), in the game with these rewards. At each decision to come, of either player,
 Σ π Q − Q(a) takes the luck of that draw out of the return: its mean is 0 (Schmid et al. 2019).
 
 The player measured has the average of the weights of π, as the target network, but forgets untrained ones sooner, and
@@ -33,10 +33,11 @@ import numpy as np
 import torch
 
 from crib_env.agents.networks.policy import RNaDAgent
-from crib_env.train.loop.learning import Count, NotNegative, follow
+from crib_env.train.loop.gradients import follow
 from crib_env.train.loop.run import Round
-from crib_env.train.policy_and_critic import PolicyAndCritic, PolicyAndCriticSettings
-from crib_env.train.self_play import Played
+from crib_env.train.loop.settings import Count, NotNegative
+from crib_env.train.shared.critic import PolicyAndCritic, PolicyAndCriticSettings
+from crib_env.train.shared.self_play import Played
 from crib_env.values import Positive
 
 
@@ -121,13 +122,10 @@ class RNaD(PolicyAndCritic):
     def update(
         self, name: str, batch: Played, returns: np.ndarray, log_reg: np.ndarray, rate: float
     ) -> dict[str, float]:
-        """One gradient step of a critic, and one of its policy; their scalars.
-
-        Raises:
-            FloatingPointError: a loss is no longer finite.
-        """
+        """One gradient step of a critic, and one of its policy; their scalars."""
         settings = self.settings
-        values, critic_loss = self.step_critic(name, batch, returns, rate)
+        values, critic_loss = self.judge(name, batch, returns)
+        self.critic.descents[name].step(critic_loss, rate)
         legal = torch.from_numpy(batch.gains) > -torch.inf
         log_pi = self.log_policy(self.online, name, batch)
         centred = (log_pi - log_pi.sum(dim=1, keepdim=True) / legal.sum(dim=1, keepdim=True)) * legal
@@ -146,4 +144,4 @@ class RNaD(PolicyAndCritic):
             "mean value": pi * values,
         }
         measured = {key: value.sum(dim=1).mean().item() for key, value in means.items()}
-        return {"gradient norm": norm, "policy loss": loss.item(), "critic loss": critic_loss, **measured}
+        return {"gradient norm": norm, "policy loss": loss.item(), "critic loss": critic_loss.item(), **measured}

@@ -5,8 +5,7 @@
     envs = CribbageVecEnv(512, opponent="greedy", episode="deal")
     model = sb3_contrib.MaskablePPO("MlpPolicy", envs)
 
-One kernel call steps all games, where ``make_vec_env`` has an object or a process for each. This module is not part of
-the library because Stable-Baselines3 imports torch, which the library never does.
+One kernel call steps all games, where ``make_vec_env`` has an object or a process for each.
 """
 
 from __future__ import annotations
@@ -76,6 +75,10 @@ class CribbageVecEnv(VecEnv):
         observation, _ = self._envs.reset(seed=list(self._seeds) if is_seeded else None, options=options or None)
         self._reset_seeds()
         self._reset_options()
+        return self.seen(observation)
+
+    def seen(self, observation: np.ndarray) -> np.ndarray:
+        """What learners see now; a subclass may code it in another way than the vector environment."""
         return observation
 
     def step_async(self, actions: np.ndarray) -> None:
@@ -98,14 +101,11 @@ class CribbageVecEnv(VecEnv):
             final = vector_infos["final_info"]
             columns = {key: values for key, values in final.items() if not key.startswith("_")}
             for i in np.flatnonzero(over):
-                infos[i] = {
-                    **{key: values[i] for key, values in columns.items()},
-                    "terminal_observation": vector_infos["final_obs"][i],
-                    "TimeLimit.truncated": False,
-                    "episode": {"r": float(self._returns[i]), "l": int(self._lengths[i]), "t": seconds},
-                }
+                infos[i] = {key: values[i] for key, values in columns.items()}
+                infos[i] |= {"terminal_observation": vector_infos["final_obs"][i], "TimeLimit.truncated": False}
+                infos[i]["episode"] = {"r": float(self._returns[i]), "l": int(self._lengths[i]), "t": seconds}
             self._returns[over], self._lengths[over] = 0.0, 0
-        return observation, rewards.astype(np.float32), over, infos
+        return self.seen(observation), rewards.astype(np.float32), over, infos
 
     def action_masks(self) -> np.ndarray:
         """(N, 52) bool, the legal cards now."""
@@ -119,7 +119,7 @@ class CribbageVecEnv(VecEnv):
         """An attribute that all games share, or ``action_masks`` of each; see the class."""
         rows = self._get_indices(indices)
         if attr_name == MASKS:
-            return [partial(self._masks_of, i) for i in rows]
+            return [partial(lambda row: self.action_masks()[row], i) for i in rows]
         if attr_name not in self._shared:
             known = ", ".join([*self._shared, MASKS])
             raise AttributeError(f"the games of a CribbageVecEnv have no attribute {attr_name!r}, only {known}")
@@ -139,6 +139,3 @@ class CribbageVecEnv(VecEnv):
     def env_is_wrapped(self, wrapper_class: type[gymnasium.Wrapper], indices: Any = None) -> list[bool]:
         """Whether the games have the effect of a wrapper: true for ``Monitor``, whose statistics they have."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]
-
-    def _masks_of(self, i: int) -> np.ndarray:
-        return self.action_masks()[i]

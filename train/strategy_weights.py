@@ -20,11 +20,11 @@ Where the thesis leaves a choice, or its rule cannot be followed to the letter:
 * The margin of a game is mostly luck, and where a player leads it is nearly always positive, so every discard
   made there is rewarded: Lang's agents ended level with random weights, and so does the preset ``paper``. The default
   also learns the expected margin at each place (``baseline``), and credits a deal with its change of this margin
-  (``crib_env.train.strategy_weights_games.credits``); without ``baseline`` that is exactly c_j as above.
+  (:func:`credits`); without ``baseline`` that is exactly c_j as above.
 * The pegging records are this library's (``standard_pegging``), exact enough that no class lacks data, and stay fixed.
 
-A kernel plays and learns at once (:mod:`crib_env.train.strategy_weights_games`), so all of the time counts as
-simulation. ``snapshots/`` keeps the weights after each tenth of the games, of two agents those of the winner.
+A kernel plays and learns at once, so all of the time counts as simulation. ``snapshots/`` keeps the weights after each
+tenth of the games, of two agents those of the winner.
 
 ``--preset paper`` has the parameters from which section 4.2 starts all its experiments, on its two agents. Those
 experiments are settings: ``--scaling 0.4``, ``--credit-decay 0.5``, ``--neighbours 0.5``, ``--cap 0.8``; rounds 1 and
@@ -37,28 +37,51 @@ import math
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 import torch
 import tyro
 
+from crib_env import engine
 from crib_env.agents.networks.weights_file import SUFFIX
 from crib_env.agents.strategy_weights import SHAPE, StrategyWeightsAgent, starting_weights
-from crib_env.engine import GAME
 from crib_env.evaluate.matches.mirrored import play_series, wins_series
 from crib_env.evaluate.runs.format import NET_POINTS_IN_TRAINING, UPDATES, snapshot
-from crib_env.tables.lang_strategies import pegging_values
+from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
+from crib_env.kernels import GOLDEN, below, kernel, mix
+from crib_env.players.policies import greedy_play
+from crib_env.tables.lang_strategies import N_STRATEGIES, pegging_values, weigh_discards
 from crib_env.tables.shipped import standard_pegging
-from crib_env.train.loop.learning import Count, RunSettings
 from crib_env.train.loop.run import Round, Rounds
+from crib_env.train.loop.settings import Count, RunSettings
 from crib_env.train.loop.strength import is_due
-from crib_env.train.strategy_weights_games import COUNTED, Rule, blend_all, play_and_learn
 from crib_env.values import Positive, Range, Share, WholeNumber
 
 _STARTS, _DEALS, _MATCHES = range(3)  # uses of random numbers
 _SNAPSHOTS = 10  # besides the initial one
 _MATCH_GAMES = 100  # of the match of two agents
+_MOST_DEALS = 2 * engine.WIN  # more than in any game: the last card of every deal scores at least one point
+_ADVOCATES = 3  # how many strategies get credit for a discard; those tied with the last of them do too
+_START_SPREAD = 60  # points: games start from random scores at most so far apart
+_LEAST = 1e-6  # of a weight: one that sank to 0 could never rise again
+_PLACES = PLACES.astype(np.int64)
+# What the kernel counts, by place in its tally.
+COUNTED = ("margin", "discards", "explored", "exploration", "variance")
+_MARGIN, _DISCARDS, _EXPLORED, _EXPLORATION, _VARIANCE = range(5)
+
+
+class Rule(NamedTuple):
+    """How a learner explores and learns: settings for the kernel."""
+
+    exploration: float
+    less_variance: bool
+    by_values: bool
+    neighbours: float
+    scaling: float
+    credit_decay: float
+    cap: float
+    baseline: float
 
 
 @dataclass(frozen=True)
@@ -95,16 +118,9 @@ class StrategyWeightsSettings(RunSettings):
     @property
     def rule(self) -> Rule:
         """The settings that the kernel takes."""
-        return Rule(
-            exploration=self.exploration,
-            less_variance=self.exploration_rate == "variance",
-            by_values=self.explore_by == "values",
-            neighbours=self.neighbours,
-            scaling=self.scaling,
-            credit_decay=self.credit_decay,
-            cap=math.inf if self.cap is None else self.cap,
-            baseline=self.baseline,
-        )
+        ways = self.exploration_rate == "variance", self.explore_by == "values"
+        cap = math.inf if self.cap is None else self.cap
+        return Rule(self.exploration, *ways, self.neighbours, self.scaling, self.credit_decay, cap, self.baseline)
 
 
 PRESETS = {
@@ -113,13 +129,176 @@ PRESETS = {
 }
 
 
+@kernel
+def weights_at(weights, own, other, role, neighbours, out):
+    """Fills ``out`` (8,) with the weights used at a place: its own, blended with its neighbours'.
+
+    ``neighbours`` is the share Y of the sum over the places at most one point away in either score, the place itself
+    included and those off the board left out; its own weights have the share 1 - Y; the blend sums to 1.
+    """
+    out[:] = weights[own, other, role]
+    if neighbours > 0:
+        out *= 1 - neighbours
+        for i in range(max(own - 1, 0), min(own + 2, engine.WIN)):
+            for j in range(max(other - 1, 0), min(other + 2, engine.WIN)):
+                for strategy in range(N_STRATEGIES):
+                    out[strategy] += neighbours * weights[i, j, role, strategy]
+        out /= out.sum()
+
+
+@kernel
+def blend_all(weights, neighbours, out):
+    """:func:`weights_at` at every place: ``out`` (121, 121, 2, 8) float32."""
+    row = np.empty(N_STRATEGIES)
+    for own in range(engine.WIN):
+        for other in range(engine.WIN):
+            for role in range(2):
+                weights_at(weights, own, other, role, neighbours, row)
+                out[own, other, role] = row
+
+
+@kernel
+def variance_of(weights):
+    """Var(w) with n - 1 in the denominator: 1/8 for one strategy alone, so that 0.3 falls to 0.18 as in Lang."""
+    mean = weights.sum() / N_STRATEGIES
+    return ((weights - mean) ** 2).sum() / (N_STRATEGIES - 1)
+
+
+@kernel
+def draw(values, word):
+    """A random index into ``values``, with probabilities in proportion to them, by a random word."""
+    left = np.float64(word >> np.uint64(11)) * 2.0**-53 * values.sum()
+    for k in range(len(values) - 1):
+        left -= values[k]
+        if left < 0:
+            return k
+    return len(values) - 1
+
+
+@kernel
+def find_advocates(wanted, n, out):
+    """Sets ``out`` (8,) bool for the ``n`` strategies that most want a discard, and for those tied with the last."""
+    for i in range(N_STRATEGIES):
+        more = 0
+        for j in range(N_STRATEGIES):
+            more += wanted[j] > wanted[i]
+        out[i] = more < n
+
+
+@kernel
+def credits(expected, margin, credit_decay, out):
+    """Fills ``out`` (T,) with the credit of each deal of a player's game, in points.
+
+    A deal changes the expected margin, from ``expected[j]`` (T,) before it to that before the next deal, and
+    after the last to the final ``margin``. Its credit is its own change, plus those of later deals, each
+    discounted by a factor of 1 - ``credit_decay`` per deal in between. Where all of ``expected`` is 0, that is
+    Lang's margin · (1 - d) ** (T - j).
+    """
+    credit, after = 0.0, margin
+    for j in range(len(out) - 1, -1, -1):
+        credit = after - expected[j] + (1 - credit_decay) * credit
+        after = expected[j]
+        out[j] = credit
+
+
+@kernel
+def update(weights, advocates, factor, cap):
+    """Multiplies the advocates' weights, each up to at most ``cap``, and normalises all (8,) to a sum of 1."""
+    total = 0.0
+    row = np.empty(N_STRATEGIES)
+    for i in range(N_STRATEGIES):
+        row[i] = weights[i]
+        if advocates[i]:
+            row[i] = min(factor * row[i], cap)
+        row[i] = max(row[i], _LEAST)
+        total += row[i]
+    for i in range(N_STRATEGIES):
+        weights[i] = row[i] / total
+
+
+@kernel
+def _word(g):
+    """A random word from a stream that deals do not use."""
+    g["policy_stream"] += GOLDEN
+    return mix(g["policy_stream"])
+
+
+@kernel
+def _discard(g, weights, pegging, rule, place, advocates, tally):
+    """Chooses the discard of the seat to act; records where it was made and who advocated it."""
+    seat = np.int64(g["turn"])
+    role = engine.DEALER if g["dealer"] == seat else engine.PONE
+    place[0], place[1], place[2] = g["scores"][seat], g["scores"][1 - seat], role
+    row = np.empty(N_STRATEGIES)
+    weights_at(weights, place[0], place[1], role, rule.neighbours, row)
+    cards, wanted, values = weigh_discards(g["hand"][seat], row, pegging[role])
+    variance = variance_of(row)
+    chance = rule.exploration - variance if rule.less_variance else rule.exploration
+    if np.float64(_word(g) >> np.uint64(11)) * 2.0**-53 < chance:
+        k = draw(values, _word(g)) if rule.by_values else below(_word(g), N_DISCARDS)
+        tally[_EXPLORED] += 1
+    else:
+        k = values.argmax()
+    find_advocates(wanted[:, k], _ADVOCATES, advocates)
+    tally[_DISCARDS] += 1
+    tally[_EXPLORATION] += max(chance, 0.0)
+    tally[_VARIANCE] += variance
+    engine.act(g, cards[0, _PLACES[k, 0]])
+    engine.act(g, cards[0, _PLACES[k, 1]])
+
+
+@kernel
+def play_and_learn(games, n, players, second_learns, expected, pegging, rule, tally):
+    """Plays ``n`` games of the record's (1,) stream, and learns after each.
+
+    Args:
+        players: two arrays (121, 121, 2, 8) float32, the weights of seats 0 and 1; they may be the same array.
+        second_learns: whether the weights of seat 1 change too.
+        expected: (121, 121, 2) float32, the expected margin at each place; learned unless ``baseline`` is 0.
+        pegging: (2, 1820, 3), from ``lang_strategies.pegging_values``.
+        tally: (5,) float64, to which sums are added, see ``COUNTED``; ``margin`` is seat 0's.
+    """
+    g = games[0]
+    places = np.empty((2, _MOST_DEALS, 3), np.int64)
+    advocates = np.empty((2, _MOST_DEALS, N_STRATEGIES), np.bool_)
+    before, credit = np.empty(_MOST_DEALS), np.empty(_MOST_DEALS)
+    for _ in range(n):
+        engine.begin_game(g, engine.GAME_EPISODE, engine.TO_DRAW, engine.TO_DRAW, engine.TO_DRAW, _START_SPREAD)
+        while g["phase"] != engine.OVER:
+            if g["phase"] == engine.DEAL:
+                engine.shuffle(g)
+                engine.begin_deal(g)
+            elif g["phase"] == engine.DISCARD:
+                seat, deal = np.int64(g["turn"]), np.int64(g["n_deals"]) - 1
+                _discard(g, players[seat], pegging, rule, places[seat, deal], advocates[seat, deal], tally)
+            else:
+                pile_start, n_laid, count = np.int64(g["pile_start"]), np.int64(g["n_laid"]), np.int64(g["count"])
+                engine.act(g, greedy_play(engine.legal_cards(g), g["laid"], pile_start, n_laid, count))
+        n_deals = np.int64(g["n_deals"])
+        for seat in range(2):
+            margin = np.float64(g["scores"][seat] - g["scores"][1 - seat])
+            if seat == 0:
+                tally[_MARGIN] += margin
+            elif not second_learns:
+                break
+            weights = players[seat]
+            for deal in range(n_deals):
+                own, other, role = places[seat, deal]
+                before[deal] = expected[own, other, role]
+            credits(before[:n_deals], margin, rule.credit_decay, credit[:n_deals])
+            for deal in range(n_deals):
+                own, other, role = places[seat, deal]
+                expected[own, other, role] += rule.baseline * credit[deal]
+                factor = np.exp(rule.scaling * credit[deal] / 100)
+                update(weights[own, other, role], advocates[seat, deal], factor, rule.cap)
+
+
 class StrategyWeights:
-    """The agent in training, or two.
+    """The agent in training, or two; their match decides whose strength is measured.
 
     Attributes:
         weights: (n, 121, 121, 2, 8) float32, of each agent.
         expected: (121, 121, 2) float32, the expected margins, see ``StrategyWeightsSettings.baseline``.
-        winner: the number of the agent whose strength is measured.
     """
 
     Settings, PRESETS = StrategyWeightsSettings, PRESETS
@@ -133,16 +312,11 @@ class StrategyWeights:
         if settings.baseline > 0:  # the lead so far is a good first guess
             self.expected += (np.arange(SHAPE[0])[:, None] - np.arange(SHAPE[1]))[..., None]
         self._pegging = pegging_values(standard_pegging())
-        play_and_learn(  # compiles before the clocks start
-            np.zeros(1, GAME),
-            1,
-            (self.weights[0].copy(), self.weights[-1].copy()),
-            True,
-            self.expected.copy(),
-            self._pegging,
-            settings.rule,
-            np.zeros(len(COUNTED)),
-        )
+        copies = (self.weights[0].copy(), self.weights[-1].copy()), True, self.expected.copy()
+        tally = np.zeros(len(COUNTED))
+        play_and_learn(
+            np.zeros(1, engine.GAME), 1, *copies, self._pegging, settings.rule, tally
+        )  # compiles, off the clock
 
     def play_and_learn(self, now: Round) -> dict[str, float]:
         """Plays games, after which the weights of those who learn change; scalars for TensorBoard.
@@ -153,7 +327,7 @@ class StrategyWeights:
             FloatingPointError: a weight is NaN.
         """
         settings, n, before = self.settings, now.episodes, now.episodes_before
-        games, tally = np.zeros(1, GAME), np.zeros(len(COUNTED))
+        games, tally = np.zeros(1, engine.GAME), np.zeros(len(COUNTED))
         games["episode_stream"] = seed_of(settings.seed, _DEALS, before)
         players, second_learns = (self.weights[0], self.weights[-1]), settings.opponent != "static"
         play_and_learn(games, n, players, second_learns, self.expected, self._pegging, settings.rule, tally)

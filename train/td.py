@@ -6,9 +6,15 @@ the move with the most valuable after-state, both seats share the weights, and e
 aim is the score of each hand.
 
 ``--preset paper`` is O'Connor's: one hidden layer of sigmoids and a linear output on the bare bits, weights from a
-Gaussian of standard deviation 1, points as they are scored, an update after every move by the difference to the next
-value (TD(0)), no discount and no exploration (:mod:`crib_env.train.td_traces`). ``--td-lambda 0.7`` makes it the TD(λ)
-that he names as further work. Where the paper is silent, or this differs:
+Gaussian of standard deviation 1, points as they are scored, no discount, no exploration, and an update after every
+move. A move leads from after-state i to after-state j; r is the points made in between, minus the opponent's. The
+weights w of the value U are updated by::
+
+    e <- λ e + ∇U(i)                the trace of that player, who has its own; both update the same weights
+    w <- w + α [r + U(j) - U(i)] e
+
+and at the end of a deal by the same with U(j) = 0. With λ = 0 that is O'Connor's rule, TD(0); ``--td-lambda 0.7`` is
+the TD(λ) that he names as further work. Where the paper is silent, or this differs:
 
 * It gives no size, learning rate or number of hands for the full game; here 40 nodes and 0.01, the larger network and
   the rate of his discard game, and 1,000,000 deals.
@@ -30,35 +36,44 @@ reads too much from an opponent's cards, and becomes weaker against others.
 from __future__ import annotations
 
 import copy
+import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
 
+from crib_env.agents.networks.feed_forward import ValueNetwork
 from crib_env.agents.networks.seen import Seen
-from crib_env.agents.networks.td import TDAgent, moved
+from crib_env.agents.networks.td import MOST_MOVES, TDAgent, moved, write_after_states
 from crib_env.batch import GameBatch
-from crib_env.train.experience import Decisions, Episodes, epsilon_greedy, play_episodes
-from crib_env.train.loop.learning import (
-    Count,
+from crib_env.engine import DISCARD, EPISODES, GAME, OVER, TO_DRAW, act, begin_deal, begin_game, shuffle
+from crib_env.evaluate.runs.format import UPDATES
+from crib_env.kernels import kernel, popcount
+from crib_env.observation import N_ACTIONS, N_BITS, write_mask, write_observation
+from crib_env.train.loop.gradients import (
     Descent,
-    ExploringSettings,
-    NotNegative,
     Parts,
-    PeggingCards,
-    Precision,
-    Widths,
+    batches_of,
     by_network,
     follow,
     mean_of_steps,
-    one_width,
     precision,
-    split_into_batches,
 )
 from crib_env.train.loop.run import Round
-from crib_env.train.td_traces import Traces
+from crib_env.train.loop.settings import (
+    Count,
+    ExploringSettings,
+    NotNegative,
+    PeggingCards,
+    Widths,
+    one_width,
+)
+from crib_env.train.shared.experience import Decisions, Episodes, epsilon_greedy, play_episodes
 from crib_env.values import Share
+
+# Moves in an episode: each player lays four cards, and in a deal discards two before, which is one move.
+MOVES = {"deal": 10, "pegging": 8}
 
 
 @dataclass(frozen=True)
@@ -94,20 +109,15 @@ class TDSettings(ExploringSettings):
     """Initial probability of a random card; for returns."""
     final_epsilon: Share = 0.25
     """Probability of a random card at the end; it changes linearly in between. For returns."""
-    precision: Precision = "auto"
-    """Number format in training by returns; "auto" is bfloat16 if the processor has instructions for it."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.updates == "traces":
             one_width(self.hidden, "updates='traces'")
-            if self.cards != 4:
-                raise ValueError(f"cards={self.cards} is not allowed with updates='traces': give 4")
-            for name in ("epsilon", "final_epsilon"):
-                if getattr(self, name):
-                    raise ValueError(f"{name}={getattr(self, name)} is not allowed with updates='traces': give 0")
-        elif self.td_lambda:
-            raise ValueError(f"td_lambda={self.td_lambda} is not allowed with updates='returns': give 0")
+        fixed = {"cards": 4, "epsilon": 0, "final_epsilon": 0} if self.updates == "traces" else {"td_lambda": 0}
+        for name, only in fixed.items():
+            if (value := getattr(self, name)) != only:
+                raise ValueError(f"{name}={value} is not allowed with updates={self.updates!r}: give {only}")
 
 
 PRESETS = {
@@ -155,7 +165,7 @@ def the_bits(games: GameBatch, rows: np.ndarray) -> Seen:
 
 
 class Explorer:
-    """An agent's ε-greedy choices, a :data:`crib_env.train.experience.Policy`; keeps the values of its best moves."""
+    """An agent's ε-greedy choices, a ``Policy``; keeps the values of its best moves."""
 
     def __init__(self, agent: TDAgent, epsilon: float, rng: np.random.Generator) -> None:
         self._agent, self._epsilon, self._rng = agent, epsilon, rng
@@ -173,29 +183,173 @@ class Explorer:
         return values[np.argsort(chain, kind="stable")]
 
 
-class Returns(Parts):
-    """An agent in training by many deals at once, with its optimizers.
+class Weights(NamedTuple):
+    """The parameters of a network with one hidden layer, or their traces: float32 arrays, changed in place."""
 
-    Attributes:
-        online: learns.
-        agent: has the average of its weights, and is measured.
+    hidden: np.ndarray  # (H, n)
+    hidden_bias: np.ndarray  # (H,)
+    output: np.ndarray  # (1, H)
+    output_bias: np.ndarray  # (1,)
+
+
+def weights_of(network: ValueNetwork) -> Weights:
+    """The weights of a network of one hidden layer of sigmoids, as arrays over the same memory."""
+    return Weights(*(parameter.detach().numpy() for parameter in network.parameters()))
+
+
+def no_traces(weights: Weights) -> Weights:
+    """Traces of these weights, all of them 0."""
+    return Weights(*(np.zeros_like(array) for array in weights))
+
+
+def means_of(tally: np.ndarray) -> dict[str, float]:
+    """Scalars for TensorBoard from a tally of :func:`play_and_learn`; ``FloatingPointError`` if it is not finite."""
+    if not np.isfinite(tally).all():
+        raise FloatingPointError(f"the sum of squared errors is {tally[1]}: the weights have diverged")
+    loss, error, worth = tally[1:] / max(tally[0], 1)
+    return {"learning/loss": loss, "learning/TD error": error, "learning/mean value": worth}
+
+
+@kernel
+def value(weights, state, nodes):
+    """U of a state (n,) of zeros and ones; fills ``nodes`` (H,) with the hidden activations."""
+    ones = np.flatnonzero(state)
+    worth = weights.output_bias[0]
+    for h in range(len(nodes)):
+        total = weights.hidden_bias[h]
+        for k in ones:
+            total += weights.hidden[h, k]
+        nodes[h] = 1 / (1 + math.exp(-total))
+        worth += weights.output[0, h] * nodes[h]
+    return worth
+
+
+@kernel
+def fade_and_add_gradient(trace, weights, state, nodes, fade):
+    """``e <- fade e + ∇U(state)``, with the ``nodes`` that :func:`value` has filled."""
+    ones = np.flatnonzero(state)
+    trace.output_bias[0] = fade * trace.output_bias[0] + 1
+    for h in range(len(nodes)):
+        slope = weights.output[0, h] * nodes[h] * (1 - nodes[h])
+        trace.output[0, h] = fade * trace.output[0, h] + nodes[h]
+        trace.hidden_bias[h] = fade * trace.hidden_bias[h] + slope
+        for k in range(len(state)):
+            trace.hidden[h, k] *= fade
+        for k in ones:
+            trace.hidden[h, k] += slope
+
+
+@kernel
+def learn(weights, trace, step):
+    """``w <- w + step e``."""
+    weights.output_bias[0] += step * trace.output_bias[0]
+    for h in range(len(weights.hidden_bias)):
+        weights.hidden_bias[h] += step * trace.hidden_bias[h]
+        weights.output[0, h] += step * trace.output[0, h]
+        for k in range(weights.hidden.shape[1]):
+            weights.hidden[h, k] += step * trace.hidden[h, k]
+
+
+@kernel
+def learn_from_move(weights, trace, state, target, nodes, rate, fade, tally):
+    """One update by the rule above, where ``target`` is r + U(j); ``tally`` as for :func:`play_and_learn`."""
+    worth = value(weights, state, nodes)
+    error = target - worth
+    fade_and_add_gradient(trace, weights, state, nodes, fade)
+    learn(weights, trace, rate * error)
+    tally[0] += 1
+    tally[1] += error * error
+    tally[2] += abs(error)
+    tally[3] += worth
+
+
+@kernel
+def play_and_learn(games, episode, n, weights, traces, rate, fade, tally):
+    """Plays ``n`` episodes of the network against itself, and learns from every move.
+
+    Args:
+        games: (1,) GAME with a seeded ``episode_stream``.
+        episode: index in ``engine.EPISODES`` of an episode of one deal.
+        traces: work arrays for the traces of seat 0 and of seat 1.
+        rate, fade: α and λ.
+        tally: (4,) float64, to which are added: moves learned from, squared errors, absolute errors, values.
     """
+    g = games[0]
+    seen, mask = np.zeros((1, N_BITS), np.int8), np.zeros((1, N_ACTIONS), np.int8)
+    states, cards = np.zeros((MOST_MOVES, N_BITS), np.int8), np.empty(MOST_MOVES, np.int64)
+    nodes = np.empty(len(weights.hidden_bias), np.float32)
+    last = np.zeros((2, N_BITS), np.int8)  # the after-state that each seat is in
+    standing, has_moved = np.zeros(2), np.zeros(2, np.bool_)  # the standing when it moved there, if it has moved
+    for _ in range(n):
+        begin_game(g, episode, TO_DRAW, TO_DRAW, TO_DRAW, -1)
+        shuffle(g)
+        begin_deal(g)
+        has_moved[:] = False
+        for trace in traces:
+            trace.hidden[:] = 0
+            trace.hidden_bias[:] = 0
+            trace.output[:] = 0
+            trace.output_bias[:] = 0
+        while g["phase"] != OVER:
+            seat = np.int64(g["turn"])
+            write_observation(g, seat, seen, 0)
+            write_mask(g, seat, mask, 0)
+            best, best_value = 0, -np.inf
+            for k in range(write_after_states(seen[0], mask[0], g["phase"] == DISCARD, states, cards)):
+                worth = value(weights, states[k], nodes)
+                if worth > best_value:
+                    best, best_value = k, worth
+            standing_now = np.float64(g["scores"][seat] - g["scores"][1 - seat])
+            if has_moved[seat]:
+                target = standing_now - standing[seat] + best_value
+                learn_from_move(weights, traces[seat], last[seat], target, nodes, rate, fade, tally)
+            # The first card discarded is half a move: with the second the same after-state is chosen again.
+            has_moved[seat] = popcount(g["hand"][seat]) < 6
+            last[seat], standing[seat] = states[best], standing_now
+            act(g, cards[best])
+        for seat in range(2):
+            target = np.float64(g["scores"][seat] - g["scores"][1 - seat]) - standing[seat]
+            learn_from_move(weights, traces[seat], last[seat], target, nodes, rate, fade, tally)
+
+
+class TD(Parts):
+    """An agent in training, ``online``; ``agent``, which is measured, has the average of its weights or is the same."""
+
+    Settings, PRESETS = TDSettings, PRESETS
 
     def __init__(self, settings: TDSettings) -> None:
         self._settings = settings
-        self.online = TDAgent.new("features", settings.hidden, settings.hidden_discard)
-        self.agent = copy.deepcopy(self.online)
-        self._descents = {name: Descent(net, f"network {name!r}") for name, net in self.online.networks.items()}
-        super().__init__(online=self.online, average=self.agent, **by_network("adam", self._descents))
-        self._play(Round.first())  # compiles the kernels before the clocks start
+        if settings.updates == "traces":
+            self.online = self.agent = TDAgent.new("bits", settings.hidden)
+            self._weights = weights_of(self.online.networks["all"])
+            self._traces = no_traces(self._weights), no_traces(self._weights)  # they begin at 0 in a deal
+            super().__init__(online=self.online)
+            self._learn_from_each_move(Round.first(0))  # compiles the kernels before the clocks start
+        else:
+            self.online = TDAgent.new("features", settings.hidden, settings.hidden_discard)
+            self.agent = copy.deepcopy(self.online)
+            self._descents = {name: Descent(net, f"network {name!r}") for name, net in self.online.networks.items()}
+            super().__init__(online=self.online, average=self.agent, **by_network("adam", self._descents))
+            self._play(Round.first())  # as above
+
+    def play_and_learn(self, now: Round) -> dict[str, float]:
+        """A round; scalars for TensorBoard."""
+        return self._learn_from_each_move(now) if self._settings.updates == "traces" else self._learn_at_once(now)
+
+    def _learn_from_each_move(self, now: Round) -> dict[str, float]:
+        games, tally, episode = np.zeros(1, GAME), np.zeros(4), self._settings.episode
+        games["episode_stream"] = now.rng.integers(2**64, dtype=np.uint64)
+        rates = now.learning_rate, self._settings.td_lambda
+        play_and_learn(games, EPISODES.index(episode), now.episodes, self._weights, self._traces, *rates, tally)
+        return means_of(tally) | {UPDATES: MOVES[episode] * now.episodes}
 
     def _play(self, now: Round) -> tuple[Episodes, Explorer]:
         games = now.deal(self._settings.episode, skip_forced=True, cards=self._settings.cards)
         explorer = Explorer(self.online, now.epsilon, now.rng)
         return play_episodes(games, explorer, None, the_bits, self._settings.precision), explorer
 
-    def play_and_learn(self, now: Round) -> dict[str, float]:
-        """A round; trains on every move once, in batches. Returns scalars for TensorBoard."""
+    def _learn_at_once(self, now: Round) -> dict[str, float]:
+        """Trains on every move of many deals once, in batches."""
         played, explorer = self._play(now)
         decisions, moves = played.decisions, moves_of(played.decisions)
         rewards, ends = rewards_of_moves(decisions, moves)
@@ -205,18 +359,14 @@ class Returns(Parts):
         for is_discard in (True, False):
             rows = now.rng.permutation(np.flatnonzero(decisions.is_discard[moves] == is_discard))
             if len(rows):  # pegging has no discards
-                batches = split_into_batches(rows, self._settings.batch_size)
+                batches = batches_of(rows, self._settings.batch_size)
                 steps[self.agent.network_of(is_discard)] = [
                     self.update(states[batch], targets[batch], is_discard, now.learning_rate) for batch in batches
                 ]
         return played.values(rewards, ends) | mean_of_steps(steps)
 
     def update(self, states: np.ndarray, targets: np.ndarray, is_discard: bool, rate: float) -> dict[str, float]:
-        """One gradient step of a phase's network towards ``targets`` (B,) for after-states (B, 209); its scalars.
-
-        Raises:
-            FloatingPointError: the loss is no longer finite.
-        """
+        """One gradient step of a phase's network towards ``targets`` (B,) for after-states (B, 209); its scalars."""
         name = self.online.network_of(is_discard)
         with precision(self._settings.precision):
             values = self.online.values(states, is_discard)
@@ -230,18 +380,3 @@ class Returns(Parts):
             "mean value": values.mean().item(),
             "gradient norm": norm,
         }
-
-
-class TD:
-    """Either way to learn: :class:`Traces` or :class:`Returns`."""
-
-    Settings, PRESETS = TDSettings, PRESETS
-
-    def __init__(self, settings: TDSettings) -> None:
-        way: Traces | Returns
-        if settings.updates == "traces":
-            way = Traces(TDAgent.new("bits", settings.hidden), settings.td_lambda, settings.episode)
-        else:
-            way = Returns(settings)
-        self.agent, self.play_and_learn = way.agent, way.play_and_learn
-        self.state_dict, self.load_state_dict = way.state_dict, way.load_state_dict

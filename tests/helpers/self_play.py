@@ -5,7 +5,7 @@ from torch import nn
 
 from crib_env.gpu.games import TensorGames
 from crib_env.kernels import streams
-from crib_env.train.self_play import self_play
+from crib_env.train.shared.self_play import self_play
 
 
 def played_by(learner, n, seed=1, episode="pegging"):

@@ -10,7 +10,7 @@ from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.train import best
-from crib_env.train.solved_decisions import SolvedPlay
+from crib_env.train.best import SolvedPlay
 
 
 @cache

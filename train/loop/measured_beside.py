@@ -7,7 +7,7 @@ run measures the rest when it goes on.
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -57,8 +57,8 @@ class MeasuredBeside:
         save(self._path(episodes))
         self._ask(episodes)
 
-    def log(self) -> Iterator[str]:
-        """Logs the measurements that are over; yields a line on each.
+    def log(self, tell: Callable[[str], object]) -> None:
+        """Logs the measurements that are over; tells a line on each.
 
         Raises:
             ValueError: a player cannot be measured.
@@ -69,10 +69,8 @@ class MeasuredBeside:
             try:
                 found = self._answers.recv()
             except EOFError:
-                path = self._path(episodes)
-                raise OSError(
-                    f"exploitability of {path} cannot be measured: the process that measures has ended"
-                ) from None
+                what = f"exploitability of {self._path(episodes)}"
+                raise OSError(f"{what} cannot be measured: the process that measures has ended") from None
             if isinstance(found, str):
                 raise ValueError(found)
             self._run.log(with_band(EXPLOITABILITY, found.mean, found.least, found.mean), episodes)
@@ -82,7 +80,7 @@ class MeasuredBeside:
             if not self._waiting:
                 self._folder.rmdir()
             least = "" if found.least == found.mean else f", at least {found.least:.3f}"
-            yield f"{episodes:,} episodes: exploitability {found.mean:.3f}{least} points a deal"
+            tell(f"{episodes:,} episodes: exploitability {found.mean:.3f}{least} points a deal")
 
     def close(self) -> None:
         """Ends the other process. What it has not finished stays in the folder."""

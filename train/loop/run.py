@@ -24,38 +24,25 @@ from crib_env.agents.registry import check_names_of_file, settings_of
 from crib_env.batch import GameBatch
 from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import Terminated
-from crib_env.evaluate.job import held, new_folder
+from crib_env.evaluate.job import held
 from crib_env.evaluate.progress import progress_bar, say
-from crib_env.evaluate.runs.format import (
-    EPISODES_PER_SECOND,
-    EPSILON,
-    LEARNING_RATE,
-    PROCESSOR_SECONDS,
-    SIMULATION_SECONDS,
-    SIMULATION_SHARE,
-    UPDATES,
-    band_of,
-    final_tags,
-    read_config,
-    win_rate_tag,
-)
+from crib_env.evaluate.runs import format as form
 from crib_env.evaluate.runs.table import CAPTION, read_runs, rows_of, tables_of
 from crib_env.players.agent_from_text import is_outside
-from crib_env.train.loop.learning import (
+from crib_env.train.loop.measured_beside import MeasuredBeside
+from crib_env.train.loop.run_folder import RUNS, Position, RunFolder
+from crib_env.train.loop.settings import (
     ExploringSettings,
     LearningSettings,
     RunSettings,
     chosen,
-    is_emulated,
+    precision_in_words,
     processor,
     with_precision,
 )
-from crib_env.train.loop.measured_beside import MeasuredBeside
-from crib_env.train.loop.run_folder import RUNS, Position, RunFolder, new_run
 from crib_env.train.loop.strength import (
     MATCHES,
     Measure,
-    cards_of,
     figure_of,
     in_words,
     is_doubled,
@@ -77,11 +64,7 @@ def print_line(line: str) -> None:
 class Recording:
     """The position, curves and strength of a run in its folder. Time between its calls is training; measuring is not.
 
-    Args:
-        settings: how many games measure strength, and the seed of their deals.
-
-    Attributes:
-        folder, position: of the run.
+    Its settings say how many games measure strength, and the seed of their deals.
     """
 
     def __init__(
@@ -120,12 +103,15 @@ class Recording:
         position.seconds += seconds
         position.processor_seconds += on_processor
         shown = {tag if "/" in tag else f"learning/{tag}": value for tag, value in values.items()}
-        position.updates += int(shown.pop(UPDATES, 0))
-        if (simulated := shown.pop(SIMULATION_SECONDS, None)) is not None:
+        position.updates += int(shown.pop(form.UPDATES, 0))
+        if (simulated := shown.pop(form.SIMULATION_SECONDS, None)) is not None:
             position.simulation_seconds += simulated
-            shown[SIMULATION_SHARE] = simulated / seconds
+            shown[form.SIMULATION_SHARE] = simulated / seconds
         if n:
-            shown |= {EPISODES_PER_SECOND: n / seconds, PROCESSOR_SECONDS: position.processor_seconds}
+            shown |= {
+                form.EPISODES_PER_SECOND: n / seconds,
+                form.PROCESSOR_SECONDS: position.processor_seconds,
+            }
         self.folder.log(shown, episodes)
         self.start_clocks()
 
@@ -142,17 +128,13 @@ class Recording:
         self, agent: Any, progress: Progress, given: Mapping[str, Any], start: Mapping[str, Any]
     ) -> dict[str, float]:
         """Measures the finished agent, writes summary and picture, and prints them; returns its strength by tag.
-
-        Args:
-            given: the settings of the run.
-            start: those of its preset.
-        """
+        HParams are the settings that are ``given``, and how they differ from those of the preset, ``start``."""
         settings, folder, games = self._settings, self.folder, self._settings.final_games
         task = progress.add_task("measuring its strength", total=games * self._strength.opponents)
         found = self._strength.play(agent, games, settings.seed + 1, lambda done: progress.update(task, advance=done))
         summary = {**self.position.summary(), "strength": found.as_json, "scalars": found.scalars}
         hparams = summaries(folder.learner, given, start)
-        folder.log_end(final_tags(found.scalars), summary["episodes"], hparams)
+        folder.log_end(form.final_tags(found.scalars), summary["episodes"], hparams)
         curve = self._strength.draw(folder.path, f"{folder.learner}, seed {settings.seed}", summary)
         folder.finish(summary)
         console.print(table(f"{folder.learner}, {games:,} {self._strength.sample}", found.scalars))
@@ -188,8 +170,8 @@ class Run(Recording):
             )
         its = RunSettings(**{key: value for key, value in (settings or {}).items() if key in _MEASURED})
         self._given = {key: getattr(its, key) for key in _MEASURED} | json.loads(json.dumps(dict(settings or {})))
-        at = new_run(RUNS / name, its.seed) if folder is None else new_folder(Path(folder), RUNS)
-        super().__init__(RunFolder.begin(at, name, self._given), its, MATCHES, Position())
+        at = None if folder is None else Path(folder)
+        super().__init__(RunFolder.create(name, self._given, folder=at), its, MATCHES, Position())
 
     def save(self, agent: Any, tensors: Mapping[str, torch.Tensor] | None = None) -> None:
         """Ends the run: saves tensors, plays ``final_games``, writes the summary and the learning curve, prints both.
@@ -205,10 +187,9 @@ class Run(Recording):
 
 
 class Interrupt:
-    """Requests to stop a run."""
+    """Requests to stop a run: what the first signal raises at the end, ``None`` before there was one."""
 
     signalled: type[KeyboardInterrupt] | None = None
-    """What the first signal raises at the end; ``None`` before there was one."""
 
 
 @contextmanager
@@ -236,21 +217,13 @@ def put_off_interrupts() -> Iterator[Interrupt]:
 
 @dataclass(frozen=True)
 class Round:
-    """The task of a round.
+    """The task of a round."""
 
-    Attributes:
-        episodes: to play in it.
-        episodes_before: played before it.
-        epsilon: the probability of a random card, of :class:`ExploringSettings`.
-        learning_rate: of :class:`LearningSettings`.
-        rng: follows from the seed and the number of rounds before.
-    """
-
-    episodes: int
-    episodes_before: int
-    epsilon: float
-    learning_rate: float
-    rng: np.random.Generator
+    episodes: int  # to play in it
+    episodes_before: int  # played before it
+    epsilon: float  # the probability of a random card, of ExploringSettings
+    learning_rate: float  # of LearningSettings
+    rng: np.random.Generator  # follows from the seed and the number of rounds before
 
     @classmethod
     def first(cls, episodes: int = 2) -> Round:
@@ -289,35 +262,27 @@ class Rounds(Recording):
         measure = strength_of(learner, settings)
         super().__init__(folder, settings, measure, position, lambda line: say(progress, line))
         self.progress, self._learner, self._total = progress, learner, settings.all_episodes
-        self._beside = MeasuredBeside(folder, cards_of(settings), position.episodes)
+        self._beside = MeasuredBeside(folder, getattr(settings, "cards", 4), position.episodes)
         self._task = progress.add_task(folder.learner, total=self._total, completed=position.episodes)
         self._saved_at = time.perf_counter()
 
     def run(self) -> None:
-        """Plays and learns to the end of the run.
-
-        Raises:
-            KeyboardInterrupt: Ctrl-C or SIGTERM; a checkpoint of the last round is saved.
-        """
+        """Plays and learns to the end of the run; Ctrl-C and SIGTERM end it with a checkpoint of the last round."""
         with self.under_way() as interrupt:
             while self.position.episodes < self._total and not interrupt.signalled:
-                now, rates = Round.after(self.position, self._settings), dict[str, float]()
+                now = Round.after(self.position, self._settings)
                 self.begin_round()
                 values = self._learner.play_and_learn(now)
                 if isinstance(self._settings, ExploringSettings):
-                    rates[EPSILON] = now.epsilon
+                    values = {**values, form.EPSILON: now.epsilon}
                 if isinstance(self._settings, LearningSettings):
-                    rates[LEARNING_RATE] = now.learning_rate
-                self.end_round(now.episodes, values | rates)
+                    values = {**values, form.LEARNING_RATE: now.learning_rate}
+                self.end_round(now.episodes, values)
 
     @contextmanager
     def under_way(self) -> Iterator[Interrupt]:
         """The rounds are played inside the block. After it a checkpoint is saved, and what is still being measured is
-        waited for.
-
-        Raises:
-            KeyboardInterrupt: Ctrl-C or SIGTERM.
-        """
+        waited for; then a ``KeyboardInterrupt`` that was put off is raised."""
         with put_off_interrupts() as interrupt, closing(self._beside):
             yield interrupt
             self.save()
@@ -325,7 +290,7 @@ class Rounds(Recording):
                 task = self.progress.add_task("measuring exploitability", total=n)
                 while len(self._beside) and not interrupt.signalled:
                     time.sleep(_PAUSE)
-                    self._log_measured()
+                    self._beside.log(self._tell)
                     self.progress.update(task, completed=n - len(self._beside))
 
     def begin_round(self) -> None:
@@ -340,7 +305,7 @@ class Rounds(Recording):
         self.log(values, before + n)
         counts = before, before + n, self._total
         self._measure_if(is_due(*counts, settings.evaluations), is_doubled(*counts, settings.exploitability))
-        self._log_measured()
+        self._beside.log(self._tell)
         self.progress.update(self._task, completed=before + n)
         if time.perf_counter() - self._saved_at > settings.checkpoint_seconds:
             self.save()
@@ -350,10 +315,6 @@ class Rounds(Recording):
             self.measure(self._learner.agent)
         if exploitability:
             self._beside.begin(self.save_player, self.position.episodes)
-
-    def _log_measured(self) -> None:
-        for line in self._beside.log():
-            self._tell(line)
 
     def save_player(self, path: Path) -> None:
         """Writes what :func:`crib_env.make_agent` reads as an agent of this learner: its weights, or the whole state of
@@ -377,11 +338,9 @@ class Rounds(Recording):
 def load_settings(learner: Any, found: dict[str, Any], folder: Path, said: Collection[str] = ()) -> Any:
     """Reads the settings of a run from its ``config.json``.
 
-    Args:
-        said: agents outside this project, ``module:Class``, that the user has named; only their code may run.
-
     Raises:
-        ValueError: a setting is unknown or not allowed, or names another agent outside this project.
+        ValueError: a setting is unknown or not allowed, or names an agent outside this project, ``module:Class``, that
+            the user has not ``said``: only their code may run.
     """
     check_names_of_file(found.values(), said, folder)
     return settings_of(presets_of(learner)["default"], found, "the run's config.json")
@@ -390,19 +349,22 @@ def load_settings(learner: Any, found: dict[str, Any], folder: Path, said: Colle
 def run_learner(
     learner: Any, settings: RunSettings, folder: RunFolder, bar: Callable[[], Progress] = progress_bar
 ) -> None:
-    """Trains, saves the final weights, measures and prints their strength; writes everything to the folder.
-
-    If the run is finished it only prints the results again and leaves the folder unchanged.
-
-    Raises:
-        ValueError: another process works in the folder.
-    """
-    if folder.is_finished:
+    """Trains, saves the final weights, measures and prints their strength; writes everything to the folder. The results
+    of a finished run are only printed again. A ``ValueError`` says that another process works in the folder."""
+    if form.is_finished(folder.path):
         print_line(f"finished already: {folder.path}")
         console.print(*tables_of(*rows_of(read_runs(folder.path))), CAPTION)
         return
     with held(folder.path):
-        _say_how(learner, settings, folder)
+        print_line(f"run folder: {folder.path}")
+        print_line(precision_in_words(settings))
+        begun_on = form.read_config(folder.path).processor
+        if begun_on not in ("", processor()):
+            print_line(f"begun on {begun_on}: digits may differ from those of a run on one processor")
+        print_line(f"curves: tensorboard --logdir {RUNS if RUNS in folder.path.parents else folder.path}")
+        if settings.evaluations:
+            games = f"{settings.evaluation_games:,} {strength_of(learner, settings).sample}"
+            print_line(f"strength at the start and {settings.evaluations} times during training: {games}")
         presets = presets_of(learner)
         start = with_precision(presets.get(getattr(settings, "preset", ""), presets["default"]))
         with bar() as progress:
@@ -413,11 +375,8 @@ def run_learner(
 
 
 def train(learner: Any, settings: RunSettings, folder: RunFolder, progress: Progress) -> tuple[Rounds, Any]:
-    """Trains from the last checkpoint in the folder, if there is one, and saves the final weights.
-
-    Returns:
-        The rounds, and the trained player.
-    """
+    """Trains from the last checkpoint in the folder, if there is one, and saves the final weights; returns the rounds,
+    and the trained player."""
     torch.set_num_threads(getattr(settings, "threads", 1))
     torch.manual_seed(settings.seed)
     trainee = learner(settings)
@@ -427,44 +386,23 @@ def train(learner: Any, settings: RunSettings, folder: RunFolder, progress: Prog
     return rounds, trainee.agent
 
 
-def _say_how(learner: Any, settings: RunSettings, folder: RunFolder) -> None:
-    print_line(f"run folder: {folder.path}")
-    print_line(precision_in_words(settings))
-    begun_on = read_config(folder.path).processor
-    if begun_on not in ("", processor()):
-        print_line(f"begun on {begun_on}: digits may differ from those of a run on one processor")
-    print_line(f"curves: tensorboard --logdir {RUNS if RUNS in folder.path.parents else folder.path}")
-    if settings.evaluations:
-        games = f"{settings.evaluation_games:,} {strength_of(learner, settings).sample}"
-        print_line(f"strength at the start and {settings.evaluations} times during training: {games}")
-
-
-def precision_in_words(settings: RunSettings) -> str:
-    """A line on the format in which networks train with these settings, and on the processor."""
-    if not isinstance(settings, LearningSettings):  # there are no networks
-        return f"processor: {processor()}"
-    name = settings.precision
-    return f"precision: {chosen(name)}{', emulated and slow' * is_emulated(name)}; processor: {processor()}"
-
-
 # A learner's default run repeats to the last digit on the same kind of processor, and rounds otherwise in another
 # precision. Such a learner has ``EXPECTED``, by precision: the win rate against ``greedy`` and its interval. These
 # settings change nothing of it, or have a row of their own.
 _FREE = ("precision", "evaluations", "evaluation_games", "checkpoint_seconds")
 
 
-def _is_expected(learner: Any, settings: RunSettings) -> bool:
+def _is_expected(learner: Any, settings: Any) -> bool:
     """Whether it is known what a run with these settings comes to."""
-    if not hasattr(learner, "EXPECTED"):
-        return False
-    default: Any = presets_of(learner)["default"]
-    return settings == replace(default, **{name: getattr(settings, name) for name in _FREE})
+    return hasattr(learner, "EXPECTED") and settings == replace(
+        presets_of(learner)["default"], **{name: getattr(settings, name) for name in _FREE}
+    )
 
 
 def _say_expected(expected: Mapping[str, str], settings: Any, scalars: Mapping[str, float]) -> None:
     """Says what runs in each precision come to, and whether this one does."""
-    tag, name = win_rate_tag("greedy"), chosen(settings.precision)
-    rate, low, high = (figure_of(tag, scalars[one]) for one in (tag, *band_of(tag)))
+    tag, name = form.win_rate_tag("greedy"), chosen(settings.precision)
+    rate, low, high = (figure_of(tag, scalars[one]) for one in (tag, *form.band_of(tag)))
     said = "not the digits expected; other versions and kinds of processor round otherwise"
     print_line(f"expected against greedy: {' and '.join(f'{rate} in {one}' for one, rate in expected.items())}")
     print_line(f"this run, in {name}: {'as expected' if f'{rate} ({low} to {high})' == expected[name] else said}")

@@ -18,20 +18,8 @@ from torch.utils.tensorboard import SummaryWriter
 from crib_env.agents.networks.weights_file import SUFFIX, load_tensors, save_tensors
 from crib_env.evaluate.files import write_json
 from crib_env.evaluate.job import difference, new_folder
-from crib_env.evaluate.runs.format import (
-    CHECKPOINTS,
-    CONFIG,
-    EVENTS,
-    FINAL,
-    PROCESSOR_SECONDS,
-    STRENGTH,
-    SUMMARY,
-    by_processor_seconds,
-    description_of,
-    is_finished,
-    read_config,
-)
-from crib_env.train.loop.learning import RunSettings, processor
+from crib_env.evaluate.runs import format as form
+from crib_env.train.loop.settings import RunSettings, processor
 from crib_env.train.loop.tensorboard import layout_of
 from crib_env.values import typed
 
@@ -48,11 +36,17 @@ class RunFolder:
 
     Args:
         path: the folder, which exists and has a ``config.json``.
+
+    Attributes:
+        learner: its name.
+        final: the path of the final weights.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._checkpoints = path / CHECKPOINTS
+        self.final = path / f"{form.FINAL}{SUFFIX}"
+        self.learner = form.read_config(path).learner
+        self._checkpoints = path / form.CHECKPOINTS
         self._checkpoints.mkdir(exist_ok=True)
         self._writer: SummaryWriter | None = None
         self._tags: dict[str, None] = {}  # of the scalars written, in order
@@ -61,32 +55,29 @@ class RunFolder:
 
     @classmethod
     def create(
-        cls,
-        learner: str,
-        settings: RunSettings,
-        runs: Path = RUNS,
-        seeds: int | None = None,
-        folder: Path | None = None,
+        cls, learner: str, settings: Any, runs: Path = RUNS, seeds: int | None = None, folder: Path | None = None
     ) -> RunFolder:
-        """Creates a folder for a learner's settings, or for runs of several seeds.
+        """Creates the folder of a run, or of runs with several seeds, by default ``<runs>/<learner>/<time>-s<seed>``.
 
         Args:
-            runs: where to make it, as ``<learner>/<time>-s<seed>``.
-            seeds: the number of runs, if there are several.
+            settings: of the learner, or of a script as a mapping.
 
         Raises:
             ValueError: ``folder`` already exists.
         """
+        given = dict(settings) if isinstance(settings, Mapping) else asdict(settings)
         if folder is None:
-            path = new_run(runs / learner.replace(":", "."), settings.seed, seeds)
+            stamp = f"{time.strftime('%Y%m%d-%H%M%S')}-s{given['seed']}" + (f"-x{seeds}" if seeds else "")
+            names = (f"{stamp}-{again}" if again else stamp for again in itertools.count())  # within a second
+            folder = next(filter(_is_made, (runs / learner.replace(":", ".") / name for name in names)))
         else:
-            path = new_folder(folder, runs)
-        return cls.begin(path, learner, asdict(settings) | ({"seeds": seeds} if seeds else {}))
+            new_folder(folder, runs)
+        return cls.begin(folder, learner, given | ({"seeds": seeds} if seeds else {}))
 
     @classmethod
     def begin(cls, path: Path, learner: str, settings: dict[str, Any]) -> RunFolder:
         """Turns an existing folder into the folder of a run."""
-        write_json(path / CONFIG, {"learner": learner, "settings": settings, "processor": processor()})
+        write_json(path / form.CONFIG, {"learner": learner, "settings": settings, "processor": processor()})
         return cls(path)
 
     @classmethod
@@ -96,7 +87,7 @@ class RunFolder:
         Raises:
             ValueError: it is not the folder of a run of this learner.
         """
-        found, settings, _ = read_config(path)
+        found, settings, _ = form.read_config(path)
         if found != learner:
             raise ValueError(f"{path} is a run of {found!r}, not of {learner!r}")
         return cls(path), settings
@@ -114,7 +105,7 @@ class RunFolder:
                 writer.add_custom_scalars(layout_of(self._tags))  # TensorBoard uses the last one
             for tag, value in values.items():
                 if tag not in self._described:  # once more, in the form in which TensorBoard reads descriptions
-                    self._add(scalar_pb(tag, float(value), description_of(tag)), step)
+                    self._add(scalar_pb(tag, float(value), form.description_of(tag)), step)
                 writer.add_scalar(tag, value, step)
             self._described |= values.keys()
         except OSError as error:
@@ -122,15 +113,15 @@ class RunFolder:
 
     def _open(self) -> SummaryWriter:
         if self._writer is None:
-            for end in self.path.glob(f"{EVENTS}{_END}"):
+            for end in self.path.glob(f"{form.EVENTS}{_END}"):
                 end.unlink()
             events = self._events()
             self._tags = dict.fromkeys(events.Tags()["scalars"])
-            reached = events.Scalars(PROCESSOR_SECONDS)[-1].step if PROCESSOR_SECONDS in self._tags else 0
+            reached = events.Scalars(form.PROCESSOR_SECONDS)[-1].step if form.PROCESSOR_SECONDS in self._tags else 0
             if reached < self._restored:  # every round has written that tag
                 lost = f"{reached:,} to {self._restored:,}"
                 print(f"{self.path} has a damaged file of events: its curves lack episodes {lost}", file=sys.stderr)
-            while list(self.path.glob(EVENTS.replace("*", f"{int(time.time())}.*"))):
+            while list(self.path.glob(form.EVENTS.replace("*", f"{int(time.time())}.*"))):
                 time.sleep(0.05)  # files are read by name: by whole seconds, and by numbers as text, 10 before 9
             # A killed run may have written values after its checkpoint. They will be written again.
             self._writer = SummaryWriter(str(self.path), purge_step=self._restored + 1)
@@ -150,13 +141,13 @@ class RunFolder:
         self._open().close()
         events = self._events()
         clock = {0: 0.0}
-        if PROCESSOR_SECONDS in events.Tags()["scalars"]:
-            clock |= {each.step: each.value for each in events.Scalars(PROCESSOR_SECONDS)}
+        if form.PROCESSOR_SECONDS in events.Tags()["scalars"]:
+            clock |= {each.step: each.value for each in events.Scalars(form.PROCESSOR_SECONDS)}
         self._writer = SummaryWriter(str(self.path), filename_suffix=_END)
         for tag in events.Tags()["scalars"]:
-            for each in events.Scalars(tag) if tag.startswith(STRENGTH) else ():
+            for each in events.Scalars(tag) if tag.startswith(form.STRENGTH) else ():
                 if each.step in clock:
-                    self.log({by_processor_seconds(tag): each.value}, round(clock[each.step]))
+                    self.log({form.by_processor_seconds(tag): each.value}, round(clock[each.step]))
         self.log(finals, episodes)
         for summary in hparams:
             self._add(summary)
@@ -203,39 +194,19 @@ class RunFolder:
     def _all_checkpoints(self) -> list[Path]:
         return sorted(self._checkpoints.glob(f"episode-*{SUFFIX}"))
 
-    @property
-    def learner(self) -> str:
-        """The name of the learner."""
-        return read_config(self.path).learner
-
-    @property
-    def final(self) -> Path:
-        """The path of the final weights."""
-        return self.path / f"{FINAL}{SUFFIX}"
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether the run has finished."""
-        return is_finished(self.path)
-
     def finish(self, summary: dict[str, Any]) -> None:
         """Writes ``summary.json`` and closes the event file."""
-        write_json(self.path / SUMMARY, summary)
+        write_json(self.path / form.SUMMARY, summary)
         if self._writer is not None:
             self._writer.close()
 
 
-def new_run(folder: Path, seed: int, seeds: int | None = None) -> Path:
-    """Makes a folder named after the time within ``folder``; runs that begin in the same second are numbered."""
-    stamp = f"{time.strftime('%Y%m%d-%H%M%S')}-s{seed}" + (f"-x{seeds}" if seeds else "")
-    for again in itertools.count():
-        path = folder / (f"{stamp}-{again}" if again else stamp)
-        try:
-            path.mkdir(parents=True)
-            break
-        except FileExistsError:
-            continue
-    return path
+def _is_made(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        return False
+    return True
 
 
 @dataclass

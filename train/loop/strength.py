@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,16 +13,7 @@ from crib_env.evaluate.console import table_of
 from crib_env.evaluate.files import plain
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.matches.mirrored import mean_of_pairs, play_deals
-from crib_env.evaluate.runs.format import (
-    LEARNING_CURVE,
-    band_of,
-    is_end,
-    margin_tag,
-    read_config,
-    title_of,
-    win_rate_tag,
-    with_band,
-)
+from crib_env.evaluate.runs import format as form
 from crib_env.evaluate.statistics import half_width, mean_interval
 from crib_env.players.agent_from_text import as_agent
 
@@ -56,17 +46,17 @@ class Measure(NamedTuple):
         from crib_env.evaluate.figures import COLOURS, new_figure, number_ticks, save_figure  # takes half a second
         from crib_env.evaluate.runs.learning_curves import Curve, draw_curve, final_of, read_points
 
-        figure, settings = new_figure(3.6 * len(self.tags), 3.2), read_config(folder).settings
+        figure, settings = new_figure(3.6 * len(self.tags), 3.2), form.read_config(folder).settings
         for axes, tag, colour in zip(figure.subplots(1, len(self.tags), squeeze=False)[0], self.tags, COLOURS):
-            curve, scale = Curve(read_points(folder, tag), final_of(summary, tag)), 100 if _is_rate(tag) else 1
+            curve, scale = Curve(read_points(folder, tag), final_of(summary, tag)), 100 if "win rate" in tag else 1
             draw_curve(axes, curve, colour, "", scale)
-            axes.set(xlabel="episodes", title=title_of(tag) + ", %" * (scale == 100))
+            axes.set(xlabel="episodes", title=form.title_of(tag) + ", %" * (scale == 100))
             number_ticks(axes.xaxis)
         each, last = (f"{settings[name]:,}" for name in ("evaluation_games", "final_games"))
         about = f"points: {each} games each, with 95 % intervals; diamond, after training: {last}"
         figure.suptitle(f"{title}\n{about}", fontsize="medium")
-        save_figure(figure, folder / LEARNING_CURVE)
-        return folder / LEARNING_CURVE
+        save_figure(figure, folder / form.LEARNING_CURVE)
+        return folder / form.LEARNING_CURVE
 
 
 def strength_of(learner: Any, settings: Any) -> Measure:
@@ -74,13 +64,9 @@ def strength_of(learner: Any, settings: Any) -> Measure:
     if (own := getattr(learner, "STRENGTH", None)) is not None:
         found: Measure = own
         return found
-    return pegging_games(cards_of(settings)) if getattr(settings, "episode", "game") == "pegging" else MATCHES
-
-
-def cards_of(settings: Any) -> int:
-    """Cards of each player in pegging; most learners have no setting for it."""
-    cards: int = getattr(settings, "cards", 4)
-    return cards
+    if getattr(settings, "episode", "game") == "pegging":
+        return pegging_games(getattr(settings, "cards", 4))
+    return MATCHES
 
 
 def is_due(before: int, now: int, total: int, times: int) -> bool:
@@ -96,33 +82,25 @@ def is_doubled(before: int, now: int, total: int, times: int) -> bool:
 
 def in_words(tags: Sequence[str], scalars: dict[str, float]) -> str:
     """Results and half of their 95 % intervals, in a line."""
-    return ", ".join(
-        f"{title_of(tag)} {figure_of(tag, scalars[tag])} ± {figure_of(tag, half_width(_interval(tag, scalars)))}"
-        for tag in tags
-    )
+    parts = []
+    for tag in tags:
+        low, high = (scalars[end] for end in form.band_of(tag))
+        parts.append(f"{form.title_of(tag)} {figure_of(tag, scalars[tag])} ± {figure_of(tag, half_width((low, high)))}")
+    return ", ".join(parts)
 
 
 def table(title: str, scalars: dict[str, float]) -> Table:
     """Results with their 95 % intervals as a table."""
     rows = []
-    for tag in (tag for tag in scalars if not is_end(tag)):
-        low, high = (figure_of(tag, end) for end in _interval(tag, scalars))
-        rows.append((title_of(tag), figure_of(tag, scalars[tag]), f"{low} to {high}"))
+    for tag in (tag for tag in scalars if not form.is_end(tag)):
+        low, high = (figure_of(tag, scalars[end]) for end in form.band_of(tag))
+        rows.append((form.title_of(tag), figure_of(tag, scalars[tag]), f"{low} to {high}"))
     return table_of(title, ("", "result", "95 % interval"), rows)
 
 
 def figure_of(tag: str, value: float) -> str:
     """A result for display: win rates in percent, points with two decimals, points a hand with four."""
-    return f"{value:.2%}" if _is_rate(tag) else f"{value:.2f}" if "a game" in tag else f"{value:.4f}"
-
-
-def _interval(tag: str, scalars: dict[str, float]) -> tuple[float, float]:
-    low, high = (scalars[end] for end in band_of(tag))
-    return low, high
-
-
-def _is_rate(tag: str) -> bool:
-    return "win rate" in tag
+    return f"{value:.2%}" if "win rate" in tag else f"{value:.2f}" if "a game" in tag else f"{value:.4f}"
 
 
 def _matches(agent: Any, games: int, seed: int, on_progress: OnProgress) -> Strength:
@@ -130,22 +108,13 @@ def _matches(agent: Any, games: int, seed: int, on_progress: OnProgress) -> Stre
     results = {name: play_match(player, make_agent(name), games, seed, on_progress=on_progress) for name in BASELINES}
     scalars: dict[str, float] = {}
     for name, result in results.items():
-        scalars |= with_band(win_rate_tag(name), result.win_rate, *result.interval)
+        scalars |= form.with_band(form.win_rate_tag(name), result.win_rate, *result.interval)
     for name, result in results.items():
-        scalars |= with_band(margin_tag(name), result.margin, *result.margin_interval)
+        scalars |= form.with_band(form.margin_tag(name), result.margin, *result.margin_interval)
     return Strength(scalars, {name: plain(result) for name, result in results.items()})
 
 
-MATCHES = Measure("mirrored games against each baseline", [win_rate_tag(name) for name in BASELINES], _matches)
-
-
-@dataclass(frozen=True)
-class PeggingResult:
-    """Net points a game against one opponent, with a 95 % interval, and the number of games."""
-
-    net_points: float
-    interval: tuple[float, float]
-    games: int
+MATCHES = Measure("mirrored games against each baseline", [form.win_rate_tag(name) for name in BASELINES], _matches)
 
 
 def pegging_games(cards: int = 4) -> Measure:
@@ -165,10 +134,10 @@ def pegging_games(cards: int = 4) -> Measure:
             )
             points = tally.sum(axis=(2, 3))
             net = mean_of_pairs(points[:, 0] - points[:, 1])
-            result = PeggingResult(float(net.mean()), mean_interval(net), games)
-            results[name] = asdict(result)
-            scalars |= with_band(margin_tag(name), result.net_points, *result.interval)
+            mean, interval = float(net.mean()), mean_interval(net)
+            results[name] = {"net_points": mean, "interval": interval, "games": games}
+            scalars |= form.with_band(form.margin_tag(name), mean, *interval)
         return Strength(scalars, results)
 
     sample = "mirrored pegging games against each baseline"
-    return Measure(sample, [margin_tag(name) for name in BASELINES], play)
+    return Measure(sample, [form.margin_tag(name) for name in BASELINES], play)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from rich.progress import Progress
-from rich.table import Table
 
 from crib_env.agents.registry import settings_of
 from crib_env.evaluate.console import console, table_of
@@ -20,9 +19,9 @@ from crib_env.evaluate.job import difference, held
 from crib_env.evaluate.progress import ProgressLines, progress_bar
 from crib_env.evaluate.runs.format import SUMMARY, is_begun, is_end, is_finished, read_summary, run_of_seed, title_of
 from crib_env.evaluate.runs.learning_curves import draw_curves, read_curve
-from crib_env.train.loop.learning import RunSettings
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.loop.settings import RunSettings
 from crib_env.train.loop.strength import BASELINES, figure_of, strength_of
 from crib_env.train.registry import learner_named, presets_of
 from crib_env.values import typed
@@ -33,10 +32,8 @@ def sweep(learner: str, settings: RunSettings, seeds: int, path: Path, executor:
 
     Finished runs are kept and stopped ones continued. If all are finished and drawn, it only prints their table again.
 
-    Args:
-        learner: by name.
-        executor: to train the seeds on in parallel, see :func:`crib_env.evaluate.executors.connected`; its
-            machines share the folder.
+    With an executor (:func:`crib_env.evaluate.executors.connected`), whose machines share the folder, the seeds are
+    trained in parallel.
 
     Raises:
         ValueError: another process works in the folder, or a run there has other settings.
@@ -57,8 +54,13 @@ def sweep(learner: str, settings: RunSettings, seeds: int, path: Path, executor:
                         pass
             _draw(learner, runs, path)
             write_json(path / SUMMARY, {"seeds": [one.seed for one in all_settings], "final": _spreads(runs)})
-    sample = strength_of(learner_named(learner), settings).sample
-    console.print(_table(f"{learner}: {seeds} seeds, {settings.final_games:,} {sample}", _spreads(runs)))
+    rows = []
+    for tag, spread in _spreads(runs).items():
+        mean, deviation, lowest, highest = (figure_of(tag, value) for value in spread.values())
+        rows.append((title_of(tag), f"{mean} ± {deviation}", lowest, highest))
+    title = f"{seeds} seeds, {settings.final_games:,} {strength_of(learner_named(learner), settings).sample}"
+    columns = "", "mean ± standard deviation", "lowest", "highest"
+    console.print(table_of(f"{learner}: {title}", columns, rows))
 
 
 def _draw(learner: str, runs: Sequence[Path], path: Path) -> None:
@@ -76,14 +78,6 @@ def _spreads(runs: Sequence[Path]) -> dict[str, dict[str, float]]:
     """The spread of every final result."""
     finals = [_scalars_of(run) for run in runs]
     return {tag: spread_of([final[tag] for final in finals]) for tag in finals[0] if not is_end(tag)}
-
-
-def _table(title: str, spreads: dict[str, dict[str, float]]) -> Table:
-    rows = []
-    for tag, spread in spreads.items():
-        mean, deviation, lowest, highest = (figure_of(tag, value) for value in spread.values())
-        rows.append((title_of(tag), f"{mean} ± {deviation}", lowest, highest))
-    return table_of(title, ("", "mean ± standard deviation", "lowest", "highest"), rows)
 
 
 def _scalars_of(run: Path) -> dict[str, float]:

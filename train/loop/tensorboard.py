@@ -18,19 +18,11 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.plugins.hparams import api_pb2, metadata
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData, SessionEndInfo, SessionStartInfo
 
-from crib_env.evaluate.runs.format import (
-    BY_SECONDS,
-    POINTS_A_HAND,
-    STRENGTH,
-    band_of,
-    final_tag,
-    title_of,
-    win_rate_tag,
-)
+from crib_env.evaluate.runs import format as form
 
 # Titles and the prefixes of their tags; the last prefixes of learning and of speed are Stable-Baselines3's.
 _GROUPS = {
-    "evaluation (bands: 95 % intervals)": (*STRENGTH, BY_SECONDS),
+    "evaluation (bands: 95 % intervals)": (*form.STRENGTH, form.BY_SECONDS),
     "learning": ("learning/", "networks/", "rollout/", "train/"),
     "speed": ("speed/", "time/"),
 }
@@ -50,12 +42,12 @@ def layout_of(tags: Collection[str]) -> dict[str, dict[str, list[Any]]]:
         The layout, in the form that ``SummaryWriter.add_custom_scalars`` takes.
     """
     layout: dict[str, dict[str, list[Any]]] = {}
-    for title, beginnings in _GROUPS.items():
-        curves = [tag for tag in tags if tag.startswith(beginnings)]
-        banded = [tag for tag in curves if set(band_of(tag)) <= set(tags)]
+    for group, beginnings in _GROUPS.items():
+        curves = {tag: form.title_of(tag) for tag in tags if tag.startswith(beginnings)}
+        banded = [tag for tag in curves if set(form.band_of(tag)) <= set(tags)]
         # TensorBoard 2.21 shows charts with bands in reverse order, and all others in the given order.
-        layout[title] = {title_of(tag): ["Margin", [tag, *band_of(tag)]] for tag in reversed(banded)}
-        layout[title] |= {title_of(tag): ["Multiline", [f"{re.escape(tag)}$"]] for tag in curves if tag not in banded}
+        layout[group] = {curves[tag]: ["Margin", [tag, *form.band_of(tag)]] for tag in reversed(banded)}
+        layout[group] |= {curves[tag]: ["Multiline", [f"{re.escape(tag)}$"]] for tag in curves if tag not in banded}
     return layout
 
 
@@ -74,8 +66,8 @@ _COLUMNS = {
 }
 _SHOWN = {"learner", "opponent", "hidden", "learning_rate", "other settings"}  # at first; TensorBoard shows only five
 _METRICS = {
-    final_tag(win_rate_tag("greedy")): "win rate against greedy",
-    final_tag(POINTS_A_HAND): "points a hand (discard game)",
+    form.final_tag(form.win_rate_tag("greedy")): "win rate against greedy",
+    form.final_tag(form.POINTS_A_HAND): "points a hand (discard game)",
 }
 # Settings that change how a run is observed, not what it learns.
 _ASIDE = {"evaluations", "evaluation_games", "final_games", "checkpoint_seconds", "threads"}

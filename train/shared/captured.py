@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from crib_env.train.loop.learning import Descent
+from crib_env.train.loop.gradients import Descent
 
 _TRIALS = 3  # before a graph: libraries allocate what they need at their first calls
 

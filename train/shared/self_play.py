@@ -15,9 +15,10 @@ from crib_env.agents.networks.policy import PolicyAgent
 from crib_env.evaluate.runs.format import SIMULATION_SECONDS
 from crib_env.gpu.device import Device
 from crib_env.gpu.games import Asked, TensorGames
-from crib_env.train.experience import Columns
-from crib_env.train.loop.learning import Precision, precision
+from crib_env.train.loop.gradients import precision
 from crib_env.train.loop.run import Round
+from crib_env.train.loop.settings import Precision
+from crib_env.train.shared.replay import Columns
 
 A = TypeVar("A", bound="Played")
 

@@ -1,0 +1,1 @@
+"""What several learners share: experience, self-play, and a critic that sees both hands."""
