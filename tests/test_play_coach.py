@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from crib_env.engine import DISCARD, PLAY
-from crib_env.evaluate.play.coach import BLUNDER, Coach
+from crib_env.evaluate.play.coach import BLUNDER, Coach, review_rows
+from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.reasons import Sight
 from crib_env.evaluate.play.saved_game import AGENT, PERSON, Coaching, GameSoFar, SavedGame
 from crib_env.evaluate.skill.analysis.decisions import LEAST
@@ -98,6 +99,22 @@ def test_figures_over_a_thousand_decisions(tmp_path):
     assert {("said", name) for name in (*SAID_OF_CARDS, *SAID_OF_DISCARDS)} <= set(kinds)
     explained = sum(kinds[kind] for kind in OF_CARDS if kind not in ("best", "held"))
     assert kinds["rest"] <= explained / 10, kinds  # those that name no card
+
+
+def test_the_account_of_a_game_adds_up(tmp_path):
+    """Start, errors and luck are the result, in the digits shown, for both players."""
+    for seed in (0, 3):
+        game = played(tmp_path, seed)
+        coach = Coach(game, ExpertJudge(5))
+        rows = {title: [float(cell) for cell in cells] for title, *cells in review_rows(coach.analysis(), LEVELS[0])}
+        won = 100 * float(game.games["scores"][0, PERSON] == 121)
+        assert rows["result, %"] == [won, 100 - won]
+        begins = ("at the start", "your errors", "your opponent's errors", "luck of the deals")
+        parts = [rows[next(row for row in rows if row.startswith(name))] for name in begins]
+        assert [round(sum(column), 1) for column in zip(*parts)] == rows["result, %"]
+        lost = sum(one.chance_lost for one in coach.analysis().decisions if one.seat == PERSON)
+        assert -rows["your errors, % points"][0] == pytest.approx(100 * lost, abs=0.051)
+        assert rows["for Best against Newcomer, % to win"] == [94.7, 5.3]
 
 
 @pytest.mark.parametrize("coach", get_args(Coaching))

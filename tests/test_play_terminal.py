@@ -86,7 +86,7 @@ def test_a_whole_game_through_a_pseudo_terminal(tmp_path):
     assert {path.name for path in (tmp_path / "runs" / "play").iterdir()} == {"games.jsonl", "finished"}
     notes = [line for line in lines if line.startswith("coach: You ")]
     assert len([line for line in notes if "You discard" in line]) == len(record.deals)
-    assert any(line.startswith("luck, % points to win") for line in lines)
+    assert any(line.startswith("luck of the deals, % points") for line in lines)
     assert re.search(r"^chance +\d+\.\d % to win$", said.replace("\r", ""), re.MULTILINE)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from crib_env.agents.choosing import lowest_of_rank, six_dealt
 from crib_env.agents.expert import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import WIN
+from crib_env.evaluate.play.levels import Level
 from crib_env.evaluate.play.reasons import Reason, why_card, why_discard
 from crib_env.evaluate.play.saved_game import PERSON, SavedGame
 from crib_env.evaluate.skill.analysis.decisions import (
@@ -24,7 +25,7 @@ from crib_env.evaluate.skill.analysis.decisions import (
     summarise_players,
 )
 from crib_env.evaluate.skill.analysis.judges import PlayJudge, discard_worth
-from crib_env.evaluate.skill.luck.variates import NET_POINTS, RESULTS, WINS
+from crib_env.evaluate.skill.luck.variates import NET_POINTS, RESULTS
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.tables.shipped import standard_win_table
 
@@ -120,7 +121,7 @@ class Coach:
         for k, games in enumerate((*(played.before for played in game.played), game.games)):
             deal = int(games["n_deals"][0])
             if deal != last and not (k == len(game.played) and game.is_over):
-                points.append(LinePoint(deal - 1, _chance_before_deal(games), k))
+                points.append(LinePoint(deal - 1, chance_before_deal(*games[["scores", "dealer"]][0]), k))
                 last = deal
             if k in after:
                 decision = after[k].decision
@@ -202,10 +203,12 @@ def notes_on(at: int, moment: Moment, analyst: ExpertAgent, judge: PlayJudge) ->
         yield Note(at, decision.deal + 1, decision, _tell(decision), _why(moment.views, decision))
 
 
-def _chance_before_deal(games: np.ndarray) -> float:
-    own, other = games["scores"][0].tolist()
+def chance_before_deal(scores: Sequence[int], dealer: int) -> float:
+    """The person's chance to win before a deal, by the scores of both seats and the dealer's seat, if both are equally
+    strong."""
+    own, other = scores
     wins = standard_win_table().win_probability
-    return float(wins[own, other] if games["dealer"][0] == PERSON else 1 - wins[other, own])
+    return float(wins[own, other] if dealer == PERSON else 1 - wins[other, own])
 
 
 def _tell(decision: Decision) -> str:
@@ -223,10 +226,17 @@ def _why(view: PlayerViews, decision: Decision) -> Reason | None:
     return why_card(view, decision.best[0], decision.chosen[0], decision.points_lost, decision.chance_lost)
 
 
-def review_rows(analysis: GameAnalysis) -> Iterator[tuple[str, ...]]:
-    """The figures of one game in words, each for the person and for the agent; a single game has no intervals."""
-    you, other = summarise_players([analysis])
-    lost = [sum(rate.decisions * rate.chance_lost.mean for rate in player.errors.values()) for player in (you, other)]
+def review_rows(analysis: GameAnalysis, level: Level | None = None) -> Iterator[tuple[str, ...]]:
+    """The figures of one game in words, each for the person and for the agent; a single game has no intervals.
+
+    The chance to win is an account: start, errors and luck add up to the result in the digits shown. Luck is what
+    errors leave of it.
+
+    Args:
+        level: of the agent, if it is one.
+    """
+    players = summarise_players([analysis])
+    you, other = players
     for kind, title, one in (
         ("discard", "discards", "a discard"),
         ("play", "choices in the play", "a choice in the play"),
@@ -237,6 +247,21 @@ def review_rows(analysis: GameAnalysis) -> Iterator[tuple[str, ...]]:
             f"{one} loses, % points to win",
             *(f"{100 * rate.chance_lost.mean:.2f}" if rate else "" for rate in rates),
         )
-    yield ("lost by errors in all, % points to win", *(f"{100 * one:.1f}" for one in lost))
-    yield ("luck, % points to win", *(f"{100 * player.luck[RESULTS[WINS]]:+.1f}" for player in (you, other)))
     yield ("luck, points", *(f"{player.luck[RESULTS[NET_POINTS]]:+.1f}" for player in (you, other)))
+    yours, others = (
+        round(100 * sum(rate.decisions * rate.chance_lost.mean for rate in player.errors.values()), 1)
+        for player in players
+    )
+    start = round(100 * chance_before_deal(analysis.scores[0].tolist(), analysis.dealers[0]), 1)
+    won = 100.0 * (analysis.record.scores[PERSON] == WIN)
+    yield "at the start, between equals, % to win", f"{start:.1f}", f"{100 - start:.1f}"
+    for title, gained in (
+        ("your errors, % points", -yours),
+        ("your opponent's errors, % points", others),
+        ("luck of the deals, % points", won - start + yours - others),
+    ):
+        yield title, f"{gained:+.1f}", f"{0.0 - gained:+.1f}"
+    yield "result, %", f"{won:.0f}", f"{100 - won:.0f}"
+    if level is not None and level.against_best is not None:
+        theirs = 100 * level.against_best.value
+        yield f"for Best against {level.name}, % to win", f"{100 - theirs:.1f}", f"{theirs:.1f}"

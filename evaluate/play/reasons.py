@@ -253,6 +253,7 @@ REASONS = {
 """The reasons by name, and what each means: what decides is the part of the difference that is largest."""
 
 _ALIKE_CHANCE, _ALIKE_POINTS = 0.002, 0.1  # below both, two choices are told to be alike
+_NEAR = 31  # points to the end, from which on a player thinks of what both need
 
 
 def _are_alike(chance: float, points: float) -> bool:
@@ -302,7 +303,8 @@ def why_card(view: PlayerViews, better: int, other: int, points: float, chance: 
         figures.append(told.figures())
     if not figures:
         figures.append(f"By the end of the play {first.name} brings {points:.2f} points more.")
-    rest = points - sum(cause.points for cause in causes) - gained
+    by_score = points <= 0  # then points say nothing of what is left
+    rest = 0.0 if by_score else points - sum(cause.points for cause in causes) - gained
     if _are_alike(chance, points):
         name, said = "alike", f"{first.name} and {second.name} are about as good."
     elif gained > 0 and gained >= max(told.points, rest):
@@ -311,7 +313,7 @@ def why_card(view: PlayerViews, better: int, other: int, points: float, chance: 
         name, said = told.name, told.said()
     else:
         name, said = _later(first, second)
-    if points <= 0 and name != "alike":
+    if by_score and name != "alike" and min(WIN - own, WIN - opponents) <= _NEAR:
         first_counted = "your opponent counts" if view.is_dealer[0] else "you count"
         lower = said if said.startswith((first.name, second.name)) else f"{said[0].lower()}{said[1:]}"
         said = f"You need {WIN - own}, your opponent {WIN - opponents}, and {first_counted} first: {lower}"
@@ -404,7 +406,7 @@ def _tell_reply(sight: Sight, first: After, second: After) -> str:
     ranks, name = _most_denied(sight, first, second)
     left = sum(card % 13 in ranks for card in sight.unseen)
     unseen = f"{left} of {len(sight.unseen)} unseen cards {'is' if left == 1 else 'are'} one"
-    held = f"Your opponent holds one with {100 * sight.chance_of(ranks):.0f} %{_why_held(sight)}"
+    held = f"Your opponent holds one with a chance of {100 * sight.chance_of(ranks):.0f} %{_why_held(sight)}"
     leaves = f"{second.name} leaves {second.total}, where {name} makes {sight.name_reply(second, ranks[0])}"
     best = f"The best reply makes {second.reply:.2f} on average, after {first.name} {first.reply:.2f}."
     return f"{leaves}; {unseen}. {held}. {best}"
@@ -416,8 +418,9 @@ def _why_held(sight: Sight) -> str:
 
 
 def _tell_silent(sight: Sight, first: After, second: After) -> str:
-    chances = f"{100 * first.silent:.0f} %, and {second.total} with {100 * second.silent:.0f} %"
-    return f"your opponent has nothing for {first.total} with {chances}{_why_held(sight)}: then the go is yours."
+    chances = f"{100 * first.silent:.0f} %, and for {second.total} of {100 * second.silent:.0f} %"
+    nothing = f"your opponent has nothing for {first.total} with a chance of {chances}"
+    return f"{nothing}{_why_held(sight)}: then the go is yours."
 
 
 def _tell_followers(sight: Sight, first: After, second: After) -> str:
@@ -464,11 +467,15 @@ def why_discard(view: PlayerViews, better: Sequence[int], other: Sequence[int]) 
         "your crib": f"your crib gets {_given(better)}.",
         "opponent's crib": f"do not give your opponent's crib {_given(other)}.",
     }[name]
+    figures = f"{figures[0].upper()}{figures[1:]}."
     if points < 0:  # fewer points, and more wins
-        counts = "your opponent counts" if is_dealer else "you count"
-        said = f"You need {WIN - own}, your opponent {WIN - opponents}, and {counts} first: {said}"
-        return Reason("score", said, f"At {own} to {opponents} points alone do not decide: {figures}.")
-    return Reason(name, f"{said[0].upper()}{said[1:]}", f"{figures[0].upper()}{figures[1:]}.")
+        figures = f"At {own} to {opponents} points alone do not decide: {figures[0].lower()}{figures[1:]}"
+        if min(WIN - own, WIN - opponents) <= _NEAR:
+            counts = "your opponent counts" if is_dealer else "you count"
+            return Reason(
+                "score", f"You need {WIN - own}, your opponent {WIN - opponents}, and {counts} first: {said}", figures
+            )
+    return Reason(name, f"{said[0].upper()}{said[1:]}", figures)
 
 
 def _by_rank(cards: Iterable[int]) -> str:
@@ -486,6 +493,8 @@ def _given(pair: Sequence[int]) -> str:
         return f"the fifteen {cards}"
     if _FIVE in (low, high):
         return f"a five, {cards}"
+    if card_value(low) + card_value(high) == 5:
+        return f"{cards}, which make five"
     return f"{cards}, close to a run" if high - low <= 2 else cards
 
 

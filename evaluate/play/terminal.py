@@ -11,6 +11,7 @@ from crib_env.engine import WIN
 from crib_env.evaluate.console import console
 from crib_env.evaluate.matches.muggins import HIGHEST
 from crib_env.evaluate.play.coach import HOW, Coach, review_rows
+from crib_env.evaluate.play.levels import level_of
 from crib_env.evaluate.play.saved_game import AGENT, PERSON, SavedGame, Show
 from crib_env.evaluate.play.sitting import Sitting
 from crib_env.evaluate.play.words import tell_count, tell_deal, tell_hand
@@ -66,7 +67,7 @@ def play_in_terminal(game: SavedGame, judge: PlayJudge, record: Path) -> SavedGa
 def review_in_terminal(game: SavedGame, judge: PlayJudge) -> int | None:
     """Tells what the coach thinks of a finished game; the card from which the person wants to try again, if any."""
     coach = Coach(game, judge)
-    rows = [("", *(name[:20] for name in game.names)), *review_rows(coach.analysis())]
+    rows = [("", *(name[:20] for name in game.names)), *review_rows(coach.analysis(), level_of(game.so_far.agent))]
     say(["", *(f"{title:<38}{own:>10}{other:>22}" for title, own, other in rows)])
     say(wrap(HOW))
     costliest = coach.costliest()

@@ -33,9 +33,10 @@ OF_CARDS = {
     rf"laying on alone you make (?P<n>\d+) with (?P<a>{CARD}) first, (?P<m>\d+) with (?P<b>{CARD})\.",
     "reply": rf"(?P<b>{CARD}) leaves (?P<count>\d+), where (?P<name>an? [\w-]+) makes (?P<kinds>.*) for (?P<n>\d+); "
     rf"(?P<left>\d+) of (?P<unseen>\d+) unseen cards (?:is|are) one\.",
-    "held": rf"Your opponent holds one with (?P<held>\d+) %, {_WHY}\.",
+    "held": rf"Your opponent holds one with a chance of (?P<held>\d+) %, {_WHY}\.",
     "best": rf"The best reply makes (?P<m>[\d.]+) on average, after (?P<a>{CARD}) (?P<n>[\d.]+)\.",
-    "silent": r"Your opponent has nothing for (?P<count>\d+) with (?P<n>\d+) %, and (?P<other>\d+) with (?P<m>\d+) %, "
+    "silent": r"Your opponent has nothing for (?P<count>\d+) with a chance of (?P<n>\d+) %, and for (?P<other>\d+) of "
+    r"(?P<m>\d+) %, "
     rf"{_WHY}: then the go is yours\.",
     "followers": rf"After (?P<a>{CARD}), if your opponent lays one of (?P<n>\d+) of the (?P<unseen>\d+) unseen cards, "
     rf"you score in answer; after (?P<b>{CARD}), of (?P<m>\d+)\.",
@@ -312,6 +313,7 @@ class DiscardClaims:
             low, high = sorted(map(rank, pair))
             assert ("pair" in said["given"]) == (low == high)
             assert ("fifteen" in said["given"]) == (value(low) + value(high) == 15)
+            assert ("make five" in said["given"]) == (value(low) + value(high) == 5)
         else:
             assert [set(parse_cards(said[name])) for name in ("pair", "other")] == [best, chosen]
         return kind

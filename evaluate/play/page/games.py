@@ -18,7 +18,7 @@ from crib_env.agents.registry import is_outside_agent
 from crib_env.evaluate.matches.muggins import HIGHEST
 from crib_env.evaluate.play.coach import HOW, review_rows
 from crib_env.evaluate.play.lesson import Lesson
-from crib_env.evaluate.play.levels import FIRST, LEVELS
+from crib_env.evaluate.play.levels import FIRST, LEVELS, level_of
 from crib_env.evaluate.play.page.as_json import (
     GAME_ID,
     cards_as_text,
@@ -268,7 +268,7 @@ class Games:
                 keep(self._folder, played_game(opened.coach))
             analysis = opened.coach.analysis()
             return {
-                "rows": [*review_rows(analysis)],
+                "rows": [*review_rows(analysis, level_of(opened.game.so_far.agent))],
                 "costliest": [*map(note_as_json, opened.coach.costliest())],
                 "frames": whole_game(opened.game),
                 "luck": analysis.luck[:, :, WINS].sum(axis=1).tolist(),

@@ -2,7 +2,7 @@
 
 import { drawLine, percent } from "./line.js";
 import { element, find, withCards } from "./parts.js";
-import { closeReview, openReview, told } from "./review.js";
+import { because, closeReview, openReview, told } from "./review.js";
 import { ask } from "./server_link.js";
 
 let open = null; // the game, as it was when the coach was asked
@@ -61,9 +61,9 @@ export function showHint(hint) {
   panel.querySelector(".hint")?.remove();
   const box = element("div", { className: "note hint", role: "status" },
     element("p", {}, withCards(`Hint: ${hint.cards.join(" ")}, ${percent(hint.chance)} to win.`)),
-    element("p", { className: "why" }, withCards(hint.why)));
+    ...because(hint));
   panel.querySelector("h2")?.after(box);
-  talk(box.textContent);
+  talk(`${box.firstChild.textContent} ${hint.why}`);
   box.scrollIntoView({ block: "nearest" });
   for (const card of document.querySelectorAll("#mine .hand [data-card]")) card.classList.toggle("hinted", hint.cards.includes(card.dataset.card));
 }

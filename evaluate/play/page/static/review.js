@@ -13,11 +13,17 @@ export function closeReview() {
   find("steps").hidden = true;
 }
 
+// A reason in one sentence, which unfolds into its figures.
+export function because({ why, figures }) {
+  const said = element("p", { className: "why" }, withCards(why));
+  return figures ? [said, element("details", { className: "why" }, element("summary", {}, "Why"), element("p", {}, withCards(figures)))] : [said];
+}
+
 export function told(note, game, button = false) {
   const named = game.over ? `Deal ${note.deal}. ` : "";
   return element("li", { className: `note ${note.size}` },
     element("p", {}, withCards(named + note.text)),
-    note.why ? element("p", { className: "why" }, withCards(note.why)) : null,
+    ...(note.why ? because(note) : []),
     game.over && !button ? element("button", { onclick: () => goTo(note.at) }, "Show it") : null,
     button && !game.people ? element("button", { onclick: () => game.again(note.at) }, "What if … try it again") : null);
 }
