@@ -8,12 +8,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from crib_env import describe_show
-from crib_env.cards import format_card, format_cards
+from crib_env.cards import by_rank, format_card, format_cards
 from crib_env.engine import EVENTS
 from crib_env.evaluate.matches.muggins import Hand, hands_counted, hands_shown
 from crib_env.evaluate.play.saved_game import AGENT, PERSON, Count, Played, SavedGame
 from crib_env.evaluate.skill.analysis.decisions import GameAnalysis
-from crib_env.picture.seen import Counted, by_rank, see
+from crib_env.picture.seen import Counted, see
 from crib_env.scoring import ShowItem
 from crib_env.views import views_of
 
