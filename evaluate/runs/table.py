@@ -10,6 +10,7 @@ import numpy as np
 from rich import box
 from rich.table import Table
 
+from crib_env.evaluate.console import table_of
 from crib_env.evaluate.runs.format import RunConfig, but_for_the_seed, read_config, read_summary, runs_in
 from crib_env.evaluate.statistics import half_width
 
@@ -109,11 +110,9 @@ def _cell(name: str, value: float | None, half: float | None) -> str:
 def tables_of(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Table]:
     """Two tables that fit 80 columns, of strength and of speed, from the result of :func:`rows_of`."""
     tables, speed = [], range(2, 2 + len(_SPEED))
+    look: dict[str, Any] = {"no_wrap": True, "box": box.SIMPLE_HEAD, "padding": (0, 1, 0, 0), "pad_edge": False}
     for columns in (range(speed.stop, len(header)), speed):
-        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-        table.add_column("run", overflow="fold")
-        for k in columns:
-            table.add_column(header[k].replace(" ", "\n"), justify="right", no_wrap=True)
+        table = table_of("", ["run", *(header[k] for k in columns)], **look)
         for row in rows:
             # In the table of speed the deviation between seeds is below its mean, because the columns are narrow.
             cells = [row[k].replace(" ±", "\n±") if columns == speed else row[k] for k in columns]
