@@ -47,8 +47,7 @@ def table_of(
         if k < words:
             table.add_column(column, overflow="fold")
         else:
-            # A title of several words on one line would leave no room for words of the first columns.
-            table.add_column(column.replace(" ", "\n") if no_wrap else column, justify="right", no_wrap=no_wrap)
+            table.add_column(column, justify="right", no_wrap=no_wrap)
     for row in rows:
         table.add_row(*row)
     return table

@@ -64,13 +64,13 @@ def test_a_game_by_tools_is_the_game_of_the_two_agents(tmp_path):
             continue
         if not game.view().is_discard[0] or game.view().discards[0, 0] < 0:
             hint = coach.hint()
-            wanted.append((format_cards(hint.cards), hint.chance, hint.why))
+            wanted.append((format_cards(hint.cards), hint.chance, str(hint.why)))
         game.play(int(greedy.act(game.view())[0]))
     assert record.cards == game.record().cards
     assert [(hint["cards"], hint["chance"], hint["why"]) for hint in hints] == wanted
     own, other = game.games["scores"][0].tolist()
     assert told.endswith(f"{own} to {other}.")
-    costliest = [f"coach: deal {note.deal}: {note.text} {note.why}".rstrip() for note in coach.costliest()]
+    costliest = [f"coach: deal {note.deal}: {note.text} {note.why or ''}".rstrip() for note in coach.costliest()]
     assert costliest
     assert told.splitlines()[-1 - len(costliest) : -1] == costliest
 

@@ -216,7 +216,8 @@ def discard(cards: Cards, dealer: bool = False, scores: tuple[Score, Score] = (0
     best, second = choices[0].pairs[0], choices[1].pairs[0]
     game = batch_of(before_discards(np.array([held]), np.array([dealer]), np.array([scores])))
     console.print(f"{_by_rank(best)} rather than {_by_rank(second)}:")
-    console.print(str(why_discard(game.views(np.zeros(1, np.int64)), best, second)))
+    reason = why_discard(game.views(np.zeros(1, np.int64)), best, second)
+    console.print(f"{reason.said}\n{reason.figures}")
     console.print(in_equilibrium(held, dealer))
     console.print(
         f"hands are exact; crib and pegging are sampled: totals are known to ± {1.96 * rows['total_error'].max():.2f}"

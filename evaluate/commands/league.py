@@ -99,5 +99,7 @@ def play_and_report(league: League, folder: Path, threads: int, executor: str | 
         file.write(
             "\n".join([f"{in_words(standings)}.\n", *(markdown_table(*one) for one in (rows, matrix_rows(standings)))])
         )
-    console.print(table_of("league", *rows, words=2, no_wrap=True))
+    header, cells = rows
+    titles = [title.replace(" ", "\n") for title in header]  # on one line they would leave no room for names
+    console.print(table_of("league", titles, cells, words=2, no_wrap=True))
     console.print(f"{in_words(standings)}; files: {folder}", soft_wrap=True)

@@ -112,7 +112,7 @@ def tables_of(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Tabl
     tables, speed = [], range(2, 2 + len(_SPEED))
     look: dict[str, Any] = {"no_wrap": True, "box": box.SIMPLE_HEAD, "padding": (0, 1, 0, 0), "pad_edge": False}
     for columns in (range(speed.stop, len(header)), speed):
-        table = table_of("", ["run", *(header[k] for k in columns)], **look)
+        table = table_of("", ["run", *(header[k].replace(" ", "\n") for k in columns)], **look)
         for row in rows:
             # In the table of speed the deviation between seeds is below its mean, because the columns are narrow.
             cells = [row[k].replace(" ±", "\n±") if columns == speed else row[k] for k in columns]
