@@ -27,8 +27,10 @@ def check_outputs(*files: Path | None) -> None:
         clear_parts(target.parent, target.name)
 
 
-def picture_paths(path: Path) -> tuple[Path, ...]:
-    """The paths of a picture, ``curve.png`` and ``curve.svg``, for ``curve`` or either of them."""
+def picture_paths(path: Path | None) -> tuple[Path, ...]:
+    """The paths of a picture, ``curve.png`` and ``curve.svg``, for ``curve`` or either of them; none for ``None``."""
+    if path is None:
+        return ()
     if path.suffix not in ("", *_ENDINGS):
         raise ValueError(f"{path} is not allowed: a picture ends in .png or .svg, and is written as both")
     return tuple(path.with_suffix(ending) for ending in _ENDINGS)

@@ -53,7 +53,7 @@ def shown(path):
 
 def begin(path):
     path.mkdir(parents=True)
-    return RunFolder(path)
+    return RunFolder.begin(path, "ddqn", {})
 
 
 def with_bands(learner):

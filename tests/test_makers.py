@@ -14,7 +14,7 @@ NEEDED = {
     "luck": ["luck.npz"],
     "pegging": ["pegging.npz"],
     "solutions": ["solution.npz", "deals", "."],
-    "suite": ["play", "play.npz", "--solution", "solution.npz"],
+    "suite": ["discards.npz"],
     "win_table": ["wins.npz"],
 }
 
@@ -36,9 +36,8 @@ def test_a_number_out_of_its_range_is_refused(name, monkeypatch, tmp_path):
             assert f"{number.option}=" in refused(name, [*NEEDED[name], *number.given(value)], monkeypatch, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["solutions", "suite"])
-def test_a_solution_that_is_missing_or_another_file_is_refused(name, monkeypatch, tmp_path):
-    asked = NEEDED[name]
-    assert "there is no solution of the play solution.npz" in refused(name, asked, monkeypatch, tmp_path)
-    asked = [__file__ if word == "solution.npz" else word for word in asked]
-    assert "test_makers.py is not a solution of the play" in refused(name, asked, monkeypatch, tmp_path)
+def test_a_solution_that_is_missing_or_another_file_is_refused(monkeypatch, tmp_path):
+    asked = NEEDED["solutions"]
+    assert "there is no solution of the play solution.npz" in refused("solutions", asked, monkeypatch, tmp_path)
+    asked = [__file__, *asked[1:]]
+    assert "test_makers.py is not a solution of the play" in refused("solutions", asked, monkeypatch, tmp_path)

@@ -165,7 +165,8 @@ POSITIONS = (*((n, n) for n in _EVEN), *_UNEVEN, *(pair[::-1] for pair in _UNEVE
 def play_endgames(
     a: Agent, b: Agent, games: int, seed: int, threads: int, measure_luck: bool = False
 ) -> dict[tuple[int, int], Games]:
-    """Mirrored games of ``a`` against ``b`` from each of ``POSITIONS``."""
+    """Mirrored games of ``a`` against ``b`` from each of ``POSITIONS``; ``games`` at each, a positive even number."""
+    typed(games, GameAmount, "games")
     found, pace = {}, Pace()
     with (
         advancing(f"{a.name} against {b.name}", len(POSITIONS) * games) as on_progress,
