@@ -12,8 +12,10 @@ export const titleOf = (counted, names) => `${whose(counted.seat, names)} ${coun
 
 let counted = []; // hands of this show so far
 
+// Nothing of a show stays in the page once the next deal has begun.
 export function clearShow() {
   counted = [];
+  find("show").replaceChildren();
 }
 
 // The line by line count; score and pegs go with it. At the end all cards are lit no more.
@@ -51,8 +53,11 @@ function light(cards) {
   }
 }
 
+let typed = "", forgets = 0; // the digits typed just now, and what forgets them
+
 // Asks how much the person's hand is worth; or, after the other has counted its own, how much of it was missed.
 export function askPoints(asks, names, answer) {
+  typed = "";
   const isOwn = asks.said === null, from = isOwn ? 0 : 1;
   const numbers = Array.from({ length: MOST + 1 - from }, (_, k) => element("button", { ariaLabel: `${k + from} points`, onclick: () => answer(k + from) }, String(k + from)));
   find("show").replaceChildren(
@@ -61,7 +66,6 @@ export function askPoints(asks, names, answer) {
 }
 
 // A digit goes to the number that it makes with the ones typed just before; Enter then presses it.
-let typed = "", forgets = 0;
 export function typePoints(digit) {
   clearTimeout(forgets);
   forgets = setTimeout(() => { typed = ""; }, 1200);
