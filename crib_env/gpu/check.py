@@ -128,7 +128,7 @@ class Players:
         if self.device.on_gpu:
             self.device.run_in_own_memory(self._play, self.n, self._seen, decisions, episode)
         else:
-            self._play(self._seen.view(GAME).reshape(self.n), np.arange(self.n), decisions, episode)
+            self.device.run(self._play, self.n, self._seen.view(GAME).reshape(self.n), decisions, episode)
 
     def digest(self, decisions: int, episode: int) -> str:
         """Of the records after so many decisions."""

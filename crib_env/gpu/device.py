@@ -5,6 +5,7 @@ Nothing of a rule is said here. numba-cuda compiles the same Python functions th
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from typing import Any
 
@@ -16,6 +17,7 @@ from crib_env.gpu.kernels import Kernels
 from crib_env.options import OptionError
 
 DEVICES = ("cpu", "cuda")
+_ROWS = 8_192  # for which a thread is worth beginning
 
 
 class Device:
@@ -60,13 +62,21 @@ class Device:
         return self._threads.as_array(tensor) if self.torch_device.type == "cuda" else tensor.numpy()
 
     def run(self, kernel: Any, n: int, state: Any, *rest: Any) -> None:
-        """Calls ``kernel(state, rows, *rest)`` for the rows 0 … n - 1. On a GPU it is only sent there, in order with
-        torch's own work."""
+        """Calls ``kernel(state, rows, *rest)`` for the rows 0 … n - 1.
+
+        A processor takes as many threads as torch does (``torch.set_num_threads``). To a GPU the call is only sent, in
+        order with torch's own work.
+        """
         if self.on_gpu:
             threads = self._threads
             threads.launch(threads.each_row(kernel), n, threads.THREADS, n, state, rest)
-        else:
-            kernel(state, np.arange(n), *rest)
+            return
+        parts = np.array_split(np.arange(n), max(1, min(torch.get_num_threads(), n // _ROWS)))
+        if len(parts) == 1:
+            kernel(state, parts[0], *rest)
+            return
+        with ThreadPoolExecutor(len(parts)) as pool:
+            list(pool.map(lambda rows: kernel(state, rows, *rest), parts))
 
     def step(self, kernels: Kernels, size: int, n: int, *args: Any) -> None:
         """A step of ``n`` games on a GPU; see :func:`crib_env.gpu.threads.stepping`."""
