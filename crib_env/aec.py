@@ -150,7 +150,7 @@ from crib_env.observation import (
     write_observation,
     writing,
 )
-from crib_env.options import RENDER_MODES, Options, Start, check_seed
+from crib_env.options import RENDER_MODES, Options, SetByReset, Start, check_seed
 from crib_env.picture.drawing import FPS, Renderer, Sheet, draw_table
 from crib_env.picture.seen import see, table_lines
 from crib_env.players.hidden import deal_hidden
@@ -291,19 +291,6 @@ class Event(NamedTuple):
     player: int
     points: int
     kind: str
-
-
-class SetByReset:
-    """An attribute that exists after the first ``reset``; reading it earlier is an error that says so.
-
-    This is the only check of the order of calls. A ``__getattr__`` could do it too, but makes a turn a fifth slower.
-    """
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name.lstrip("_")
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        raise AttributeError(f"{self._name} does not exist before reset(): call it first, and after close() again")
 
 
 class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no types

@@ -42,12 +42,11 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 import numpy as np
 
-from crib_env.aec import SetByReset
 from crib_env.cards import format_card, format_cards, name_card, read_card
 from crib_env.engine import GAME, shuffle
 from crib_env.kernels import kernel, streams
 from crib_env.observation import DTYPES, N_ACTIONS, CardSpace, observation_space
-from crib_env.options import RENDER_MODES, DiscardOptions, Options, Start, check_names
+from crib_env.options import RENDER_MODES, DiscardOptions, Options, SetByReset, Start, check_names
 from crib_env.picture.drawing import FPS, Renderer, Sheet, draw_discard_game
 from crib_env.picture.seen import HIDDEN
 from crib_env.scoring import show_points

@@ -304,7 +304,8 @@ class StrategyWeights:
     Settings, PRESETS = StrategyWeightsSettings, PRESETS
 
     def __init__(self, settings: StrategyWeightsSettings) -> None:
-        self.settings, self.folder, self.winner = settings, Path(), 0
+        self.settings, self.winner = settings, 0
+        self.folder: Path | None = None  # of the run; without one there are no snapshots
         n = 1 if settings.opponent == "self" else 2
         self.learns = range(1 if settings.opponent == "static" else n)
         self.weights = np.stack([starting_weights("random", seed_of(settings.seed, _STARTS, k)) for k in range(n)])
@@ -333,8 +334,8 @@ class StrategyWeights:
         play_and_learn(games, n, players, second_learns, self.expected, self._pegging, settings.rule, tally)
         if not np.isfinite(self.weights).all():
             raise FloatingPointError("weights are no longer numbers")
-        if is_due(before, before + n, settings.episodes, _SNAPSHOTS):
-            self._save_snapshots(before + n)
+        if self.folder is not None and is_due(before, before + n, settings.episodes, _SNAPSHOTS):
+            self._save_snapshots(self.folder, before + n)
         sums = dict(zip(COUNTED, tally.tolist()))
         tags = {"explored": "share of random discards", "exploration": "exploration", "variance": "variance of weights"}
         values: dict[str, float] = {f"learning/{tag}": sums[name] / sums["discards"] for name, tag in tags.items()}
@@ -358,7 +359,7 @@ class StrategyWeights:
         """The rounds, with snapshots in the folder, and at the end the match of two learners."""
         self.folder = rounds.folder.path
         if rounds.position.episodes == 0:
-            self._save_snapshots(0)
+            self._save_snapshots(self.folder, 0)
         rounds.run()
         if self.settings.opponent == "other":
             seed = seed_of(self.settings.seed, _MATCHES, 0, 0)
@@ -366,9 +367,9 @@ class StrategyWeights:
             self.winner = 0 if wins_series(scores) else 1
             shutil.rmtree(snapshot(self.folder, 1 - self.winner, 0).parent, ignore_errors=True)
 
-    def _save_snapshots(self, games: int) -> None:
+    def _save_snapshots(self, folder: Path, games: int) -> None:
         for k in self.learns:
-            path = snapshot(self.folder, k, games).with_suffix(SUFFIX)
+            path = snapshot(folder, k, games).with_suffix(SUFFIX)
             path.parent.mkdir(parents=True, exist_ok=True)
             self.player(k).save(path)
 

@@ -44,7 +44,7 @@ from crib_env.kernels import streams
 from crib_env.observation import N_ACTIONS, OBSERVATIONS
 from crib_env.options import OptionError, Start, check_options
 from crib_env.single_agent import SingleAgentCribbage
-from crib_env.vector.environments import by_one_thread, read_seeds, rules_of
+from crib_env.vector.calls import by_one_thread, read_seeds, rules_of
 from crib_env.vector.kernels import Shown, Table
 
 _FIXED = {"dtype": "int8", "events": False, "render_mode": None}

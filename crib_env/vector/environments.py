@@ -74,35 +74,31 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from gymnasium.error import ClosedEnvironmentError
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from crib_env.cards import name_card, read_card
 from crib_env.discard_game import DiscardGame
 from crib_env.distribution import missing
-from crib_env.engine import EPISODES, GAME, OVER
+from crib_env.engine import GAME, OVER
 from crib_env.kernels import streams
 from crib_env.observation import DTYPES, N_ACTIONS, OBSERVATIONS, writing
 from crib_env.options import (
     OPTIONS,
     RESET_OPTIONS,
-    REWARDS,
     DiscardOptions,
     OptionError,
     Start,
     check_names,
     check_options,
-    check_seed,
 )
 from crib_env.players.agent_from_text import ask_opponent
-from crib_env.players.policies import NATIVE
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.vector import kernels as vector_kernels
+from crib_env.vector.calls import by_one_thread, read_seeds, rules_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -124,60 +120,6 @@ def make_vector_env(num_envs: int = 1, *, device: Any = None, **options: Any) ->
     except ImportError as error:
         raise OptionError(missing(f"device={device!r}", error, "gpu")) from None
     return TensorVectorEnv(num_envs, device, **options)
-
-
-def by_one_thread(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that refuses to start while another such call runs in the same environment, and after ``close``.
-
-    Kernels run without the interpreter's lock. Two of them in the same games could leave impossible hands, and
-    then write out of bounds.
-    """
-
-    @wraps(method)
-    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not self._lock.acquire(blocking=False):
-            raise RuntimeError(
-                f"{method.__name__}() was called while another step or reset of this vector environment is under way: "
-                "call it from one thread at a time, or give each thread an environment of its own"
-            )
-        try:
-            if self.closed:
-                raise ClosedEnvironmentError(f"{method.__name__}() was called after close(): make another environment")
-            return method(self, *args, **kwargs)
-        finally:
-            self._lock.release()
-
-    return guarded
-
-
-def rules_of(single: SingleAgentCribbage) -> vector_kernels.Rules:
-    """The rules of a single environment's options."""
-    game, opponent = single.options, single.opponent
-    return vector_kernels.Rules(
-        policy=np.int64(NATIVE.index(opponent)) if isinstance(opponent, str) else vector_kernels.NO_POLICY,
-        episode=EPISODES.index(game.episode),
-        start_spread=-1 if game.start_spread is None else int(game.start_spread),
-        reward=REWARDS.index(game.reward),
-        penalty=game.penalty,
-        alternates=single.alternates,
-    )
-
-
-def read_seeds(seed: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which of ``n`` games are seeded, (n,) bool, and the initial states of their streams, (n,) uint64.
-
-    Raises:
-        ValueError: the seed is neither ``None``, nor a whole number from 0, nor a list of n of them.
-    """
-    if not isinstance(seed, (list, tuple, np.ndarray)) or np.shape(seed) == ():
-        check_seed(seed)
-        seed = [None] * n if seed is None else range(int(seed), int(seed) + n)
-    if len(seed) != n:
-        raise ValueError(f"seed has {len(seed)} numbers: give one for each of the {n} games")
-    for number in seed:
-        check_seed(number)
-    states = [0 if number is None else streams(int(number), 1)[0] for number in seed]
-    return np.array([number is not None for number in seed]), np.array(states, np.uint64)
 
 
 class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):

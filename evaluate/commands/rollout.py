@@ -25,6 +25,7 @@ SomeCards = Annotated[tuple[str, ...], tyro.conf.arg(metavar="CARD ...", help_be
 def roll_out(
     cards: Cards,
     plan: Annotated[Plan, tyro.conf.arg(name="")],
+    *,
     dealer: bool = False,
     scores: tuple[Score, Score] = (0, 0),
     discarded: SomeCards = (),
@@ -97,4 +98,6 @@ def _table(title: str, found: Rollout) -> Table:
 def _verdict(found: Rollout, plan: Plan) -> str:
     best = format_cards(found.choices[0].cards)
     decided = f"{best} is best, with a confidence of {plan.confidence:.0%}" if found.is_decided else "not decided"
-    return f"{decided}; without luck {found.variance_ratio:.1f} times as many deals would be needed; seed {plan.seed}"
+    return (
+        f"{decided}; with their luck {found.variance_ratio:.1f} times as many deals would be needed; seed {plan.seed}"
+    )

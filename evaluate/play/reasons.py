@@ -260,6 +260,12 @@ def _are_alike(chance: float, points: float) -> bool:
     return chance < _ALIKE_CHANCE and abs(points) < _ALIKE_POINTS
 
 
+def _needs(view: PlayerViews) -> str:
+    own, opponents = view.scores[0].tolist()
+    counts = "your opponent counts" if view.is_dealer[0] else "you count"
+    return f"You need {WIN - own}, your opponent {WIN - opponents}, and {counts} first"
+
+
 # The play
 
 _NOTICED_IN_PLAY = 0.03  # points on average below which nothing is said
@@ -314,10 +320,8 @@ def why_card(view: PlayerViews, better: int, other: int, points: float, chance: 
     else:
         name, said = _later(first, second)
     if by_score and name != "alike" and min(WIN - own, WIN - opponents) <= _NEAR:
-        first_counted = "your opponent counts" if view.is_dealer[0] else "you count"
         lower = said if said.startswith((first.name, second.name)) else f"{said[0].lower()}{said[1:]}"
-        said = f"You need {WIN - own}, your opponent {WIN - opponents}, and {first_counted} first: {lower}"
-        name = "score"
+        name, said = "score", f"{_needs(view)}: {lower}"
     return Reason(name, said, " ".join(f"{one[0].upper()}{one[1:]}" for one in figures))
 
 
@@ -328,7 +332,7 @@ def _later(first: After, second: After) -> tuple[str, str]:
         return "five", f"Keep {second.name}: a ten-card makes it worth 2 later."
     if card_value(rank) <= _LOW < card_value(first.card % N_RANKS):
         return "low card", f"Keep {second.name}: a low card often wins a go."
-    return "later", f"{second.name} is worth more later in the play."
+    return "later", f"Keep {second.name}: it is worth more later in the play."
 
 
 def _at_once(first: After, second: After) -> Iterator[str]:
@@ -471,10 +475,7 @@ def why_discard(view: PlayerViews, better: Sequence[int], other: Sequence[int]) 
     if points < 0:  # fewer points, and more wins
         figures = f"At {own} to {opponents} points alone do not decide: {figures[0].lower()}{figures[1:]}"
         if min(WIN - own, WIN - opponents) <= _NEAR:
-            counts = "your opponent counts" if is_dealer else "you count"
-            return Reason(
-                "score", f"You need {WIN - own}, your opponent {WIN - opponents}, and {counts} first: {said}", figures
-            )
+            return Reason("score", f"{_needs(view)}: {said}", figures)
     return Reason(name, f"{said[0].upper()}{said[1:]}", figures)
 
 

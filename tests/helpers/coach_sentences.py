@@ -10,6 +10,7 @@ import pytest
 
 from crib_env import format_card, parse_cards
 from crib_env.engine import DEALER, PONE
+from crib_env.evaluate.play.reasons import REASONS
 from crib_env.tables.analysis import analyse_discard, win_shares
 from crib_env.tables.outlook import standard_values
 from tests.helpers.plain_beliefs import NUMBER_OF_RANKS, plain_beliefs
@@ -57,7 +58,7 @@ SAID_OF_CARDS = {
     r"the rest scores more\.",
     "low card": rf"{_NEED}[Kk]eep (?P<b>{CARD}): a low card often wins a go\.",
     "five": rf"{_NEED}[Kk]eep (?P<b>{CARD}): a ten-card makes it worth 2 later\.",
-    "later": rf"{_NEED}(?P<b>{CARD}) is worth more later in the play\.",
+    "later": rf"{_NEED}[Kk]eep (?P<b>{CARD}): it is worth more later in the play\.",
     "alike": rf"(?P<a>{CARD}) and (?P<b>{CARD}) are about as good\.",
 }
 SAID_OF_DISCARDS = {
@@ -270,6 +271,7 @@ class CardClaims:
 def check_needs(said, reason, kind, view):
     """What both players need stands in a sentence where the score decides, and nowhere else."""
     assert reason.name == ("score" if said.get("need") else kind)
+    assert reason.name in REASONS
     if said.get("need"):
         assert [121 - int(said[name]) for name in ("need", "theirs")] == view.scores[0].tolist()
         assert (said["who"] == "you count") != bool(view.is_dealer[0])
