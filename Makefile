@@ -53,7 +53,7 @@ STRICT := -p tests.strict_skips
 
 quick: $(TESTED)
 	$(BIN)/python -m crib_env.compile
-	$(BIN)/python -m pytest $(STRICT) -m "not slow" --ignore tests/loops -n auto --dist loadfile --no-loadscope-reorder --durations=20
+	$(BIN)/python -m pytest $(STRICT) -m "not slow" --ignore tests/loops -n auto --dist loadfile --no-loadscope-reorder --timeout 600 --durations=20
 
 # Rules, and environments.
 OLDEST := $(addprefix tests/test_,rules.py golden_games.py single_agent.py aec_pettingzoo.py vector_arrays.py \
