@@ -7,7 +7,8 @@ starters, a crib total a sum over all ``COMPLETIONS`` ways to draw two opposing 
 The rank points of a crib (fifteens, pairs, runs) depend only on the other three cards, whichever of them is the
 starter. Their sum over the 3-card subsets of the unseen cards comes from inclusion and exclusion over the six
 cards held. It uses sums over the whole deck with none, one, two or three of the subset's cards fixed: 42 look-ups
-for each discard instead of 15,180 evaluations. Flush and nobs have closed forms.
+for each discard instead of 15,180 evaluations. Those of a hand are a sum over the deck less the cards seen: 7 look-ups.
+Flush and nobs have closed forms.
 """
 
 from __future__ import annotations
@@ -90,23 +91,19 @@ def crib_sums() -> CribSums:
 
 
 THREE_CARDS, _TWO, _ONE, _NONE = crib_sums()
+_DECK = 4 * THREE_CARDS.sum(axis=3, dtype=np.int16)  # with any two more cards, summed over all 52 as the third
 
 
 @kernel
 def show_total(four, seen, crib):
     """Points of four cards in hand or crib, summed over every starter not among the ``seen`` (masks)."""
-    counts, sums = np.int64(0), np.int64(1)
-    rest = four
+    rest = four & (four - 1)
+    p, rest = PAIR_NUMBER[lowest(four) % 13, lowest(rest) % 13], rest & (rest - 1)
+    r, s = lowest(rest) % 13, lowest(rest & (rest - 1)) % 13
+    total, rest = np.int64(_DECK[p, r, s]), seen
     while rest:
-        counts, sums = add_rank(counts, sums, lowest(rest) % 13)
+        total -= THREE_CARDS[p, r, s, lowest(rest) % 13]
         rest &= rest - 1
-    total = np.int64(0)
-    for rank in range(13):
-        unseen = 4
-        for suit in range(4):
-            unseen -= (seen >> (13 * suit + rank)) & 1
-        more_counts, more_sums = add_rank(counts, sums, rank)
-        total += unseen * rank_points(more_counts, more_sums)
     for suit in range(4):
         unseen_suit = 13 - popcount(seen & (SUIT << (13 * suit)))
         if four & (SUIT << (13 * suit)) == four:  # flush: five with a starter of the suit, else four in a hand only
@@ -127,30 +124,26 @@ def hand_total(kept, six):
 @kernel
 def crib_total(first, second, cards):
     """Points of a crib with ``first`` and ``second`` of the six ``cards`` (ids), over all completions."""
-    p = PAIR_NUMBER[first % 13, second % 13]
+    p, six, ranks = PAIR_NUMBER[first % 13, second % 13], np.int64(0), scratch(6, np.int64)
+    for i in range(6):
+        ranks[i] = cards[i] % 13
+        six |= bit(cards[i])
     rank_sum = np.int64(_NONE[p])
     for i in range(6):
-        r = cards[i] % 13
-        rank_sum -= _ONE[p, r]
+        rank_sum -= _ONE[p, ranks[i]]
         for j in range(i):
-            s = cards[j] % 13
-            rank_sum += _TWO[p, r, s]
+            rank_sum += _TWO[p, ranks[i], ranks[j]]
             for k in range(j):
-                rank_sum -= THREE_CARDS[p, r, s, cards[k] % 13]
+                rank_sum -= THREE_CARDS[p, ranks[i], ranks[j], ranks[k]]
     total = 3 * rank_sum  # any of the three cards can be the starter
 
     for suit in range(4):
-        unseen_suit, jack_held = 13, False
-        for i in range(6):
-            if cards[i] // 13 == suit:
-                unseen_suit -= 1
-                jack_held = jack_held or cards[i] % 13 == JACK
+        unseen_suit, jack = 13 - popcount(six & (SUIT << (13 * suit))), 13 * suit + JACK
         if first // 13 == suit and second // 13 == suit:  # flush of five
             total += 5 * 3 * (unseen_suit * (unseen_suit - 1) * (unseen_suit - 2) // 6)
-        jack = 13 * suit + JACK
         if first == jack or second == jack:  # his nobs: any starter of the suit, any two other cards
             total += unseen_suit * (45 * 44 // 2)
-        elif not jack_held:  # the opponent discards the jack and one of 44, and the starter is another of the suit
+        elif not six & bit(jack):  # the opponent discards it and one of 44, and the starter is of its suit
             total += (unseen_suit - 1) * 44
     return total
 
