@@ -7,14 +7,19 @@ import numpy as np
 import pytest
 
 from crib_env import PlayerViews, analyse_discard, parse_cards
+from crib_env.agents import make_agent
 from crib_env.agents.expert import ExpertAgent
+from crib_env.cards import format_cards
 from crib_env.engine import DEALER
 from crib_env.evaluate.commands.analyse import analyse_games, players_table
 from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
+from crib_env.evaluate.rollout import rollout
+from crib_env.evaluate.skill.analysis import played_out
 from crib_env.evaluate.skill.analysis.decisions import BLUNDERS, RecordedGames, analyse, summarise_players
 from crib_env.evaluate.skill.analysis.judges import ExpertJudge, Worth, play_judge
+from crib_env.evaluate.skill.analysis.played_out import LATE, Rollouts
 from crib_env.tables.outlook import discard_points
 from tests.helpers.refusals import refused
 
@@ -137,6 +142,56 @@ def test_a_game_with_starting_scores_begins_at_them(games):
     assert analysis.scores.tolist() == [list(scores)]
     assert np.allclose(analysis.luck[0, 1:], whole.luck[last, 1:])
     assert [d.chance_lost for d in analysis.decisions] == [d.chance_lost for d in whole.decisions if d.deal == last]
+
+
+def test_late_decisions_are_played_out_once(tmp_path, monkeypatch):
+    """By rollouts as their command makes them; the next analysis reads what was kept."""
+    games = recorded(make_agent("careful"), make_agent("greedy"), 2)
+    path = tmp_path / "games.jsonl.rollouts.json"
+    before = analyse(games.records, Other())
+    found = analyse(games.records, Other(), rollouts=Rollouts(path, 300, "greedy"))
+    assert len(json.loads(path.read_text())) > 4
+    monkeypatch.setattr(played_out, "rollout", None)
+    assert repr(analyse(games.records, Other(), rollouts=Rollouts(path, 300, "greedy"))) == repr(found)
+    n_late = n_better = 0
+    for old, new in zip(before, found):
+        for moment, judged, tabled in zip(late_decisions(new.record), new.decisions, old.decisions, strict=True):
+            if moment is None:
+                assert judged == tabled
+                continue
+            n_late += 1
+            if judged.best != judged.chosen:
+                names = [format_cards(sorted(cards)) for cards in (judged.best, judged.chosen)]
+                seeds = [one for one in kept_seeds(path) if rolled(moment, names, one + 1) == judged.chance_lost]
+                assert len(seeds) == 1
+                n_better += 1
+    assert n_late > n_better > 0
+
+
+def late_decisions(record):
+    """The view of each decision of a game, in order; ``None`` if it is not late."""
+    for moment in RecordedGames([record]).moments():
+        view = moment.views
+        ranks = len(np.unique(view.action_mask.nonzero()[1] % 13))
+        if view.discards[0, 0] < 0 if view.is_discard[0] else ranks > 1:
+            yield view if (view.scores >= LATE).all() else None
+
+
+def kept_seeds(path):
+    return [int(key[:8], 16) for key in json.loads(path.read_text())]
+
+
+def rolled(view, names, seed):
+    """What the second choice loses against the first."""
+    found = rollout(view, names, "greedy", deals=300, confidence=1.0, seed=seed).choices
+    return found[1].behind if format_cards(found[0].cards) == names[0] else -found[1].behind
+
+
+def test_a_file_that_holds_no_rollouts_is_named(tmp_path):
+    path = tmp_path / "games.jsonl.rollouts.json"
+    path.write_text('{"00": {"best": [0, 1], "chance": 0.5}}')
+    with refused(str(path), "does not hold rollouts"):
+        Rollouts(path, 100)
 
 
 def test_points_of_discards_are_those_of_the_analysis():

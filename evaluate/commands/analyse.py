@@ -29,6 +29,7 @@ from crib_env.evaluate.skill.analysis.decisions import (
     summarise_players,
 )
 from crib_env.evaluate.skill.analysis.judges import JudgeName, play_judge
+from crib_env.evaluate.skill.analysis.played_out import Rollouts
 from crib_env.evaluate.skill.luck.variates import CHANCES, NET_POINTS, RESULTS, WINS
 from crib_env.evaluate.skill.positions import batch_of, before_discards
 from crib_env.evaluate.statistics import Measured
@@ -37,7 +38,7 @@ from crib_env.hands import hand_number
 from crib_env.solver.deal.kinds import choices_of as choices_of_deals
 from crib_env.tables.analysis import analyse_discard
 from crib_env.tables.shipped import standard_deals, standard_leads
-from crib_env.values import Threads
+from crib_env.values import Threads, WholeNumber
 
 _LISTED = 10  # decisions, those that lost most
 _NEVER = 0.0005  # a lead so rare is none in equilibrium, which leaves open how it is answered
@@ -48,24 +49,29 @@ def analyse_games(
     path: File,
     judge: JudgeName = "solution",
     threads: Threads = 2,
+    rollouts: WholeNumber = 0,
     json_file: SomeJson = None,
 ) -> None:
     """Shows what each decision of recorded games lost, and how much was luck.
 
     `match --record` and `play` record games. Discards are valued by the exact analysis at the score, the play by the
-    solution of what follows.
+    solution of what follows. With `--rollouts 2000`, decisions at late scores are judged by that many deals of each
+    choice, which `best` plays on; they are kept in a file beside the record, FILE.rollouts.json.
 
     Args:
         path: The file.
         judge: Of the play. The search of `expert` is twelve times faster than the solution.
         threads: Number of threads.
+        rollouts: Deals of each choice where both need at most 26 points; with 0 none are played.
         json_file: Also write every decision and all luck to this file.
     """
-    check_outputs(json_file)
+    kept = path.with_name(f"{path.name}.rollouts.json") if rollouts else None
+    check_outputs(json_file, kept)
+    played_out = Rollouts(kept, rollouts, threads=threads) if kept else None
     of_play = play_judge(judge, threads)
     records = read_records(path)
     with advancing("cards", sum(len(deal.split()) for record in records for deal in record.cards)) as on_progress:
-        found = analyse(records, of_play, on_progress, threads)
+        found = analyse(records, of_play, on_progress, threads, played_out)
     players = summarise_players(found)
     if json_file is not None:
         write_json(json_file, _as_json(found, players, of_play.name))

@@ -22,11 +22,13 @@ from crib_env.engine import DEAL, GAME, GAME_EPISODE, OVER, begin_deal
 from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.evaluate.matches.muggins import write_missed
 from crib_env.evaluate.skill.analysis.judges import PlayJudge, Worth, discard_worth
+from crib_env.evaluate.skill.analysis.played_out import LATE, NEAR, Rollouts
 from crib_env.evaluate.skill.luck.variates import CHANCES, NET_POINTS, RESULTS, WINS, LuckMeter, results
 from crib_env.evaluate.skill.positions import act_all, begin_all
 from crib_env.evaluate.statistics import Measured
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import kernel
+from crib_env.players.games import Z
 from crib_env.views import views_of
 
 KINDS = ("discard", "play")
@@ -56,11 +58,14 @@ class Decision(NamedTuple):
     """The chance to win the game after the best choice."""
     chance_lost: float
     points_lost: float
+    error: float = 0.0
+    """Standard error of ``chance_lost``, if rollouts have judged the decision."""
 
     def told(self) -> str:
         """Names the better choice: ``"5C 5H is better: +1.20 points, +2.3 % points to win"``."""
         points = f"+{self.points_lost:.2f} points, " if self.points_lost >= 0.005 else ""
-        return f"{format_cards(self.best)} is better: {points}+{_to_win(self.chance_lost)}"
+        error = f" (± {100 * Z * self.error:.1f}, played out)" if self.error else ""
+        return f"{format_cards(self.best)} is better: {points}+{_to_win(self.chance_lost)}{error}"
 
 
 class GameAnalysis(NamedTuple):
@@ -172,6 +177,7 @@ def analyse(
     judge: PlayJudge,
     on_progress: Callable[[int], None] = lambda done: None,
     threads: int = 2,
+    rollouts: Rollouts | None = None,
 ) -> list[GameAnalysis]:
     """The decisions and the luck of recorded games.
 
@@ -179,6 +185,7 @@ def analyse(
         records: games that can be replayed.
         on_progress: called with the number of further cards analysed.
         threads: how many discards are valued in parallel.
+        rollouts: judge decisions at late scores in place of the tables and of ``judge``.
     """
     played, analyst = RecordedGames(records), ExpertAgent(threads=threads)
     meter = LuckMeter(played.games)
@@ -202,7 +209,7 @@ def analyse(
             row = int(moment.rows[k])
             scores[row][moment.deals[k]] = played.games["scores"][row]
             dealers[row].append(int(played.games["dealer"][row]))
-        for row, decision in decisions_at(moment, analyst, judge):
+        for row, decision in decisions_at(moment, analyst, judge, rollouts):
             decisions[row].append(decision)
         on_progress(len(moment.rows))
         previous = moment
@@ -214,17 +221,19 @@ def analyse(
     ]
 
 
-def decisions_at(moment: Moment, analyst: ExpertAgent, judge: PlayJudge) -> Iterator[tuple[int, Decision]]:
+def decisions_at(
+    moment: Moment, analyst: ExpertAgent, judge: PlayJudge, rollouts: Rollouts | None = None
+) -> Iterator[tuple[int, Decision]]:
     """The decisions that are made at a moment, each with its game.
 
     Args:
         moment: cards about to be played.
     """
-    yield from _discards(moment, analyst)
-    yield from _cards_laid(moment, judge)
+    yield from _discards(moment, analyst, rollouts)
+    yield from _cards_laid(moment, judge, rollouts)
 
 
-def _discards(moment: Moment, analyst: ExpertAgent) -> Iterator[tuple[int, Decision]]:
+def _discards(moment: Moment, analyst: ExpertAgent, rollouts: Rollouts | None) -> Iterator[tuple[int, Decision]]:
     """The discards that begin at this moment, with their games."""
     first = moment.views.is_discard & (moment.views.discards[:, 0] < 0)
     if not first.any():
@@ -233,10 +242,11 @@ def _discards(moment: Moment, analyst: ExpertAgent) -> Iterator[tuple[int, Decis
     sixes = six_dealt(views)
     pairs, at = sixes[:, PLACES], np.arange(len(sixes))
     chosen = (pairs == np.sort(cards, axis=1)[:, None]).all(axis=2).argmax(axis=1)
-    yield from _compared(moment, first, discard_worth(analyst, views), chosen, lambda choice: pairs[at, choice])
+    worth = discard_worth(analyst, views)
+    yield from _compared(moment, first, worth, chosen, lambda choice: pairs[at, choice], rollouts)
 
 
-def _cards_laid(moment: Moment, judge: PlayJudge) -> Iterator[tuple[int, Decision]]:
+def _cards_laid(moment: Moment, judge: PlayJudge, rollouts: Rollouts | None) -> Iterator[tuple[int, Decision]]:
     """The choices in the play at this moment, with their games."""
     ranks = moment.views.action_mask.reshape(-1, 4, 13).any(axis=1).sum(axis=1)
     is_choice = ~moment.views.is_discard & (ranks > 1)
@@ -247,7 +257,7 @@ def _cards_laid(moment: Moment, judge: PlayJudge) -> Iterator[tuple[int, Decisio
     def cards(rank: np.ndarray) -> np.ndarray:
         return np.where(rank == laid % 13, laid, lowest_of_rank(views, rank))[:, None]
 
-    yield from _compared(moment, is_choice, judge.worth(views), laid % 13, cards)
+    yield from _compared(moment, is_choice, judge.worth(views), laid % 13, cards, rollouts)
 
 
 def _compared(
@@ -256,6 +266,7 @@ def _compared(
     worth: Worth,
     chosen: np.ndarray,
     cards: Callable[[np.ndarray], np.ndarray],
+    rollouts: Rollouts | None,
 ) -> Iterator[tuple[int, Decision]]:
     """The D decisions of a moment, each with its game.
 
@@ -275,9 +286,17 @@ def _compared(
         *(cards(choice).tolist() for choice in (chosen, best)),
         *(column.tolist() for column in (worth.chances[at, best], lost, points)),
     )
-    kind = KINDS[0] if moment.views.is_discard[decides][0] else KINDS[1]
-    for row, deal, place, seat, made, better, *values in zip(*columns):
-        yield row, Decision(deal, place, seat, kind, tuple(made), tuple(better), *values)
+    views = moment.views[decides]
+    kind = KINDS[0] if views.is_discard[0] else KINDS[1]
+    for k, (row, deal, place, seat, made, better, *values) in enumerate(zip(*columns)):
+        decision = Decision(deal, place, seat, kind, tuple(made), tuple(better), *values)
+        if rollouts is not None and (views.scores[k] >= LATE).all():
+            near = np.flatnonzero(worth.chances[k] >= worth.chances[k, best[k]] - NEAR)
+            choices = [tuple(cards(np.full(len(at), choice))[k].tolist()) for choice in near]
+            found = rollouts.judged(views[k : k + 1], choices, decision.chosen)
+            decision = decision._replace(best=found.best, chance=found.chance, chance_lost=found.lost)
+            decision = decision._replace(points_lost=0.0, error=found.error)
+        yield row, decision
 
 
 class ErrorRate(NamedTuple):
