@@ -124,7 +124,7 @@ def hand_total(kept, six):
 @kernel
 def crib_total(first, second, cards):
     """Points of a crib with ``first`` and ``second`` of the six ``cards`` (ids), over all completions."""
-    p, six, ranks = PAIR_NUMBER[first % 13, second % 13], np.int64(0), scratch(6, np.int64)
+    p, six, ranks = PAIR_NUMBER[first % 13, second % 13], 0, scratch(6, np.int64)
     for i in range(6):
         ranks[i] = cards[i] % 13
         six |= bit(cards[i])
