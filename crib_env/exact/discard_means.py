@@ -22,7 +22,7 @@ import numpy as np
 
 from crib_env.cards import JACK
 from crib_env.hands import HANDS, PAIR_NUMBER
-from crib_env.kernels import bit, kernel, list_cards, lowest, popcount, scratch
+from crib_env.kernels import bit, kernel, list_cards, lowest, mask_of, popcount, scratch
 from crib_env.scoring import SUIT, add_rank, rank_points
 
 STARTERS = 46
@@ -124,10 +124,10 @@ def hand_total(kept, six):
 @kernel
 def crib_total(first, second, cards):
     """Points of a crib with ``first`` and ``second`` of the six ``cards`` (ids), over all completions."""
-    p, six, ranks = PAIR_NUMBER[first % 13, second % 13], 0, scratch(6, np.int64)
+    p, ranks = PAIR_NUMBER[first % 13, second % 13], scratch(6, np.int64)
     for i in range(6):
         ranks[i] = cards[i] % 13
-        six |= bit(cards[i])
+    six = mask_of(cards)
     rank_sum = np.int64(_NONE[p])
     for i in range(6):
         rank_sum -= _ONE[p, ranks[i]]
