@@ -16,13 +16,13 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache
 from itertools import permutations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from crib_env.cards import JACK
 from crib_env.hands import HANDS, PAIR_NUMBER
-from crib_env.kernels import bit, kernel, list_cards, lowest, mask_of, popcount, scratch
+from crib_env.kernels import bit, kernel, list_cards, lowest, popcount, scratch
 from crib_env.scoring import SUIT, add_rank, rank_points
 
 STARTERS = 46
@@ -125,9 +125,10 @@ def hand_total(kept, six):
 def crib_total(first, second, cards):
     """Points of a crib with ``first`` and ``second`` of the six ``cards`` (ids), over all completions."""
     p, ranks = PAIR_NUMBER[first % 13, second % 13], scratch(6, np.int64)
+    six: Any = 0
     for i in range(6):
         ranks[i] = cards[i] % 13
-    six = mask_of(cards)
+        six |= bit(cards[i])
     rank_sum = np.int64(_NONE[p])
     for i in range(6):
         rank_sum -= _ONE[p, ranks[i]]
