@@ -99,6 +99,7 @@ class Cheat:
         return views.action_mask.argmin(axis=1)
 
 
+@pytest.mark.slow
 def test_an_agent_that_cheats_is_named_and_the_next_match_is_played(cluster):
     with refused("agent 'cheat'"):
         list(play_games(Cheat(), make_agent("greedy"), 200, cluster=cluster))
@@ -107,6 +108,7 @@ def test_an_agent_that_cheats_is_named_and_the_next_match_is_played(cluster):
     assert_equal(there, alone)
 
 
+@pytest.mark.slow
 def test_a_league_equals_the_league_without_it_though_a_worker_is_killed(cluster, monkeypatch, tmp_path):
     plan = League(("greedy", "random", "careful"), GAMES, 2)
     alone = plan.play(plan.begin(tmp_path / "alone"))

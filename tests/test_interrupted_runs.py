@@ -19,8 +19,6 @@ from tests.helpers.killed_runs import KINDS, kill_and_compare
 from tests.helpers.learner_runs import finished_run, run, stopped_run
 from tests.helpers.solved_play import learn_from_a_small_game
 
-QUICK = ("td paper",)  # the others are slow only together
-
 
 class NotANumber(strategy_weights.StrategyWeightsSettings):
     """Settings by which every update is NaN."""
@@ -54,9 +52,8 @@ EXPLODING = {
 }
 
 
-@pytest.mark.parametrize(
-    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in KINDS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KINDS)
 def test_a_killed_run_goes_on_to_the_same_weights(tmp_path, name):
     kill_and_compare(KINDS[name], tmp_path)
 
