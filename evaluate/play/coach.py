@@ -13,7 +13,7 @@ from crib_env.agents.expert import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import WIN
 from crib_env.evaluate.play.levels import Level
-from crib_env.evaluate.play.reasons import Reason, why_card, why_discard
+from crib_env.evaluate.play.reasons import Reason, are_alike, why_card, why_discard
 from crib_env.evaluate.play.saved_game import PERSON, SavedGame
 from crib_env.evaluate.skill.analysis.decisions import (
     LEAST,
@@ -55,9 +55,11 @@ class Note(NamedTuple):
 
     @property
     def size(self) -> str:
-        """``"best"``, ``"error"`` or ``"blunder"``, by what it lost."""
+        """``"best"``, which what is about as good is too, ``"error"`` or ``"blunder"``, by what it lost."""
         lost = self.decision.chance_lost
-        return "blunder" if lost >= BLUNDER else "error" if lost >= LEAST else "best"
+        if are_alike(lost, self.decision.points_lost):
+            return "best"
+        return "blunder" if lost >= BLUNDER else "error"
 
 
 class Hint(NamedTuple):
@@ -108,7 +110,7 @@ class Coach:
 
     def costliest(self) -> list[Note]:
         """The decisions that lost the most chance to win, at most three, of those in :meth:`notes`."""
-        lost = [note for note in self.notes() if note.decision.chance_lost >= LEAST]
+        lost = [note for note in self.notes() if note.size != "best"]
         return sorted(lost, key=lambda note: -note.decision.chance_lost)[:_COSTLIEST]
 
     def line(self) -> list[LinePoint]:
@@ -128,8 +130,9 @@ class Coach:
                 share = 0.1 if decision.kind == "discard" else 0.2 + 0.07 * decision.place
                 points.append(LinePoint(deal - 1 + min(share, 0.95), decision.chance - decision.chance_lost, k))
         if game.is_over:
-            won = float(game.games["scores"][0, PERSON] == WIN)
-            points.append(LinePoint(int(game.games["n_deals"][0]), won, len(game.played)))
+            own, other = game.games["scores"][0].tolist()
+            chance = float(own > other) if WIN in (own, other) else points[-1].chance
+            points.append(LinePoint(int(game.games["n_deals"][0]), chance, len(game.played)))
         return points
 
     def hint(self) -> Hint:
@@ -200,7 +203,8 @@ def notes_on(at: int, moment: Moment, analyst: ExpertAgent, judge: PlayJudge) ->
         judge: values cards of the play.
     """
     for _, decision in decisions_at(moment, analyst, judge):
-        yield Note(at, decision.deal + 1, decision, _tell(decision), _why(moment.views, decision))
+        note = Note(at, decision.deal + 1, decision, _tell(decision), None)
+        yield note if note.size == "best" else note._replace(why=_why(moment.views, decision))
 
 
 def chance_before_deal(scores: Sequence[int], dealer: int) -> float:
@@ -215,12 +219,12 @@ def _tell(decision: Decision) -> str:
     verb = "You discard" if decision.kind == "discard" else "You lay"
     if decision.chance_lost < LEAST:
         return f"{verb} {format_cards(decision.chosen)}: nothing is better, {100 * decision.chance:.1f} % to win."
+    if are_alike(decision.chance_lost, decision.points_lost):
+        return f"{verb} {format_cards(decision.chosen)}: {format_cards(decision.best)} is about as good."
     return f"{verb} {format_cards(decision.chosen)}, but {decision.told()}."
 
 
-def _why(view: PlayerViews, decision: Decision) -> Reason | None:
-    if decision.chance_lost < LEAST:
-        return None
+def _why(view: PlayerViews, decision: Decision) -> Reason:
     if decision.kind == "discard":
         return why_discard(view, decision.best, decision.chosen)
     return why_card(view, decision.best[0], decision.chosen[0], decision.points_lost, decision.chance_lost)

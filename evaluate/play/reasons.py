@@ -18,6 +18,7 @@ from crib_env.agents.belief import MOST_HANDS, Hands, habits, posterior
 from crib_env.agents.choosing import six_dealt
 from crib_env.cards import N_CARDS, format_card, format_cards
 from crib_env.engine import DEALER, PONE, WIN
+from crib_env.evaluate.skill.analysis.decisions import LEAST
 from crib_env.kernels import mask_of
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points, score_show
 from crib_env.tables.analysis import analyse_discard, win_shares
@@ -235,6 +236,7 @@ class Reason(NamedTuple):
 REASONS = {
     "points now": "it scores more at once",
     "answer invited": "the other card invites an answer that scores",
+    "five led": "the same, and the other card is a five that begins a count",
     "pair to trap": "a pair in answer is met by the third card",
     "trap": "an answer lets this player score",
     "go": "the opponent will more often have to say go",
@@ -256,8 +258,9 @@ _ALIKE_CHANCE, _ALIKE_POINTS = 0.002, 0.1  # below both, two choices are told to
 _NEAR = 31  # points to the end, from which on a player thinks of what both need
 
 
-def _are_alike(chance: float, points: float) -> bool:
-    return chance < _ALIKE_CHANCE and abs(points) < _ALIKE_POINTS
+def are_alike(chance: float, points: float) -> bool:
+    """Whether a choice that wins so much more often, and brings so many more points, is told to be no better."""
+    return chance < LEAST or (chance < _ALIKE_CHANCE and abs(points) < _ALIKE_POINTS)
 
 
 def _needs(view: PlayerViews) -> str:
@@ -311,12 +314,13 @@ def why_card(view: PlayerViews, better: int, other: int, points: float, chance: 
         figures.append(f"By the end of the play {first.name} brings {points:.2f} points more.")
     by_score = points <= 0  # then points say nothing of what is left
     rest = 0.0 if by_score else points - sum(cause.points for cause in causes) - gained
-    if _are_alike(chance, points):
+    if are_alike(chance, points):
         name, said = "alike", f"{first.name} and {second.name} are about as good."
     elif gained > 0 and gained >= max(told.points, rest):
         name, said = "points now", f"{first.name} makes {sight.name_points(first)} now."
     elif told.points >= max(_NOTICED_IN_PLAY, rest):
-        name, said = told.name, told.said()
+        is_five_led = not sight.count and other % N_RANKS == _FIVE and told.name == "answer invited"
+        name, said = "five led" if is_five_led else told.name, told.said()
     else:
         name, said = _later(first, second)
     if by_score and name != "alike" and min(WIN - own, WIN - opponents) <= _NEAR:
@@ -461,7 +465,7 @@ def why_discard(view: PlayerViews, better: Sequence[int], other: Sequence[int]) 
     name = "play" if part == "pegging" else name
     points = float(first["total"] - second["total"])
     figures = _figures_of_discard(six, better, other, (first, second), part, name, getattr(shares, part))
-    if _are_alike(float(first["win_probability"] - second["win_probability"]), points):
+    if are_alike(float(first["win_probability"] - second["win_probability"]), points):
         pairs = f"{format_cards(sorted(better))} and {format_cards(sorted(other))}"
         return Reason("alike", f"To discard {pairs} is about as good.", f"{figures[0].upper()}{figures[1:]}.")
     kept = _by_rank(card for card in six if card not in better)

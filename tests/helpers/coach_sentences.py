@@ -151,7 +151,8 @@ class CardClaims:
     def check_said(self, reason):
         """The sentence of a reason, whose name is told by its words unless the score decides."""
         kind, said = taken_apart(reason.said, SAID_OF_CARDS)
-        check_needs(said, reason, kind, self.view)
+        is_five_led = kind == "answer invited" and rank(self.other) == 4 and not self.view.count[0]
+        check_needs(said, reason, "five led" if is_five_led else kind, self.view)
         cards = {name: parse_cards(said[name])[0] for name in "abd" if said.get(name)}
         assert cards.get("a", self.better) == self.better
         assert cards.get("b", self.other) == self.other
