@@ -18,8 +18,9 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from crib_env.evaluate.matches.game_records import read_records
+from crib_env.evaluate.play.given_deals import imported
 from crib_env.evaluate.play.levels import LEVELS
-from crib_env.evaluate.play.saved_game import AGENT, FINISHED, PERSON, GameSoFar, SavedGame, imported
+from crib_env.evaluate.play.saved_game import AGENT, FINISHED, PERSON, GameSoFar, SavedGame
 from crib_env.evaluate.play.sitting import in_thread
 from tests.full_disk import full_disk
 from tests.helpers.page import served_page

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from datetime import date, timedelta
+from collections import Counter
+from datetime import date, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -13,9 +14,10 @@ pytest.importorskip("uvicorn")
 
 from crib_env import analyse_discard, format_card
 from crib_env.agents.choosing import six_dealt
-from crib_env.evaluate.play.lesson import NAME, OWN, POSITIONS, Lesson, casebook
+from crib_env.evaluate.play.lesson import NAME, OWN, POSITIONS, RUSH, SECONDS, THEMES, Lesson, Rush, casebook
 from crib_env.evaluate.play.page.as_json import moment_of
 from crib_env.evaluate.play.progress import read_progress
+from crib_env.evaluate.play.reasons import REASONS
 from crib_env.evaluate.play.saved_game import FINISHED
 from crib_env.exact.discard_statistics import PLACES
 from tests.helpers.page import served_page
@@ -49,8 +51,8 @@ def costliest_of(game):
     return sorted(game.blunders, key=lambda blunder: -blunder.chance_lost)[:OWN]
 
 
-def ask(page, position, cards):
-    status, found = page.ask("answer", position=position.id, cards=[format_card(card) for card in cards])
+def ask(page, position, cards, theme=""):
+    status, found = page.ask("answer", theme=theme, position=position.id, cards=[format_card(card) for card in cards])
     assert status == 200, found
     return found
 
@@ -86,7 +88,7 @@ def test_an_own_blunder_loses_again_what_it_lost(page):
 
 def test_an_answer_is_judged_told_and_kept_once_a_day(page):
     lesson = Lesson(page.games._folder, TODAY)
-    shown = page.ask("lesson")[1]
+    shown = page.ask("lesson", theme="")[1]
     assert [one["id"] for one in shown["positions"]] == [position.id for position in lesson.positions]
     assert not any(one["given"] for one in shown["positions"])
     right, wrong = lesson.positions[:2]
@@ -100,7 +102,7 @@ def test_an_answer_is_judged_told_and_kept_once_a_day(page):
     assert not found["right"]
     assert found["note"]["why"]
     assert ask(page, wrong, best_of_wrong)["right"]
-    given = {one["id"]: one["given"] for one in page.ask("lesson")[1]["positions"] if one["given"]}
+    given = {one["id"]: one["given"] for one in page.ask("lesson", theme="")[1]["positions"] if one["given"]}
     assert {name: one["right"] for name, one in given.items()} == {right.id: True, wrong.id: False}
     later = Lesson(page.games._folder, TOMORROW)
     assert not later.given()
@@ -149,7 +151,7 @@ def test_nothing_of_the_opponents_is_in_a_lesson(page):
 def test_other_answers_are_refused(page, message, fault):
     position = Lesson(page.games._folder, TODAY).positions[2].id
     kept = (page.games._folder / NAME).read_bytes()
-    status, found = page.ask("answer", **{"position": position, **message})
+    status, found = page.ask("answer", **{"theme": "", "position": position, **message})
     assert status == 400
     assert fault in found["error"]
     assert (page.games._folder / NAME).read_bytes() == kept
@@ -163,3 +165,67 @@ def test_a_game_that_is_gone_is_not_asked_about(tmp_path):
         assert read_progress(tmp_path)[0].blunders
         (tmp_path / FINISHED / f"{state['game']}.json").unlink()
         assert all(position.case for position in Lesson(tmp_path, TOMORROW).positions)
+
+
+def answered(folder, position, day, right):
+    with open(folder / NAME, "a") as file:
+        line = {"day": day.isoformat(), "position": position, "cards": ["5H"], "chance_lost": 0.0 if right else 0.1}
+        file.write(json.dumps(line) + "\n")
+
+
+def test_every_reason_for_an_error_is_of_one_theme():
+    reasons = Counter(reason for theme in THEMES.values() for reason in theme)
+    assert reasons == dict.fromkeys(REASONS.keys() - {"alike", "only card"}, 1)
+
+
+def test_an_error_of_a_theme_comes_back_the_day_after_a_miss_and_later_after_each_right_answer(tmp_path):
+    with served_page(tmp_path) as page:
+        state = page.play_on(page.begin("greedy", scores=[90, 90], seed=4), last=True)[-1]
+        page.ask("review", game=state["game"])
+    (game,) = read_progress(tmp_path)
+    blunder = game.blunders[0]
+    name = f"{game.game}/{blunder.at}"
+    theme = next(theme for theme, reasons in THEMES.items() if blunder.reason in reasons)
+
+    def is_due(day):
+        lesson = Lesson(tmp_path, day, theme)
+        of_theme = [one for one in game.blunders if one.reason in THEMES[theme]]
+        ids = [position.id for position in lesson.positions]
+        assert set(ids) <= {f"{game.game}/{one.at}" for one in of_theme}
+        assert lesson.due[theme] == len(ids)
+        return name in ids
+
+    day = TOMORROW
+    assert is_due(day)
+    for right, pause in ((False, 1), (True, 3), (True, 9), (False, 1), (True, 3)):
+        answered(tmp_path, name, day, right)
+        assert is_due(day)  # a lesson does not change in the course of its day
+        assert not any(is_due(day + timedelta(days=k)) for k in range(1, pause))
+        day += timedelta(days=pause)
+        assert is_due(day)
+
+
+def test_an_unknown_theme_is_refused(page):
+    status, found = page.ask("lesson", theme="fifth street")
+    assert status == 400
+    assert "'fifth street'" in found["error"]
+
+
+def test_a_rush_counts_until_its_time_is_over(tmp_path):
+    with served_page(tmp_path) as page:
+        shown = page.ask("lesson", theme=RUSH)[1]
+        assert shown["seconds"] == SECONDS == 180
+        rush = page.games._rush
+        hands = [set(one["frame"]["sides"][0]["hand"]) for one in shown["positions"]]
+        assert hands == [set(map(format_card, six_dealt(one.view())[0].tolist())) for one in rush.positions]
+        (best, _), (_, worst), (third, _) = map(best_and_worst, rush.positions[:3])
+        assert ask(page, rush.positions[0], best, RUSH) == {"right": True, "best": 1}
+        assert ask(page, rush.positions[1], worst, RUSH) == {"right": False, "best": 1}
+        assert ask(page, rush.positions[1], worst, RUSH) == {"right": False, "best": 1}
+        rush._ends = datetime.now()
+        found = ask(page, rush.positions[2], third, RUSH)
+        assert (found["right"], found["best"]) == (True, 1)
+        assert found["note"]["text"]
+        assert len(rush.given()) == 2
+        assert Rush(tmp_path, datetime.now()).best() == 1
+        assert not Lesson(tmp_path, TODAY).given()

@@ -13,8 +13,9 @@ from crib_env.agents.baselines import RandomAgent
 from crib_env.engine import WIN
 from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.evaluate.matches.muggins import HANDS, Hand, Missed
+from crib_env.evaluate.play.given_deals import imported
 from crib_env.evaluate.play.levels import LEVELS
-from crib_env.evaluate.play.saved_game import AGENT, PERSON, Count, GameSoFar, SavedGame, imported
+from crib_env.evaluate.play.saved_game import AGENT, PERSON, Count, GameSoFar, SavedGame
 from crib_env.evaluate.play.words import tell_count
 from crib_env.evaluate.skill.analysis.decisions import RecordedGames
 from crib_env.evaluate.skill.luck.variates import LuckMeter

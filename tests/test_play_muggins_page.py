@@ -221,59 +221,63 @@ def press_on(page, what):
     page.wait_for_timeout(20)
 
 
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
 @pytest.mark.slow
 @NEEDS_CHROMIUM
 @pytest.mark.parametrize(("size", "scheme"), [((390, 700), "light"), ((390, 700), "dark"), ((1366, 640), "light")])
-def test_a_whole_game_with_muggins_in_a_browser(size, scheme, page):
+def test_the_second_half_of_a_game_with_muggins_in_a_browser(size, scheme, browser, page):
     """Every count fits the window, axe finds nothing, and the table is the engine's at the end."""
     told = []
-    with chromium() as browser:
-        width, height = size
-        tab = Tab(browser, page.url, viewport={"width": width, "height": height}, color_scheme=scheme)
-        tab.begin(agent=NEWCOMER, counting="muggins", seed=6)
-        shown = tab.page
-        while (what := waits_for(shown)) != "nothing":
-            if what != "count":
-                press_on(shown, what)
-                continue
-            assert not wrong_places(shown, True, PARTS)
-            if len(told) < 3:
-                check_by_axe(shown)
-            shown.click("#guess [aria-label='2 points']")
-            shown.wait_for_selector("#verdict, #game[data-turn=over]")
-            assert not wrong_places(shown, True, PARTS)
-            told.append(shown.inner_text("#said") if waits_for(shown) == "nothing" else shown.inner_text("#verdict"))
-        assert {"Muggins! You counted", "Muggins! Newcomer counted"} <= {" ".join(one.split()[:3]) for one in told}
-        record = read_records(page.games._record)[-1]
-        shown.wait_for_selector("#coach table", state="attached")
-        assert tab.scores() == record.scores
-        assert record.missed
-        tab.close()
+    width, height = size
+    tab = Tab(browser, page.url, viewport={"width": width, "height": height}, color_scheme=scheme)
+    tab.begin(agent=NEWCOMER, counting="muggins", seed=6, own=60, theirs=60)
+    shown = tab.page
+    while (what := waits_for(shown)) != "nothing":
+        if what != "count":
+            press_on(shown, what)
+            continue
+        assert not wrong_places(shown, True, PARTS)
+        if len(told) < 3:
+            check_by_axe(shown)
+        shown.click("#guess [aria-label='2 points']")
+        shown.wait_for_selector("#verdict, #game[data-turn=over]")
+        assert not wrong_places(shown, True, PARTS)
+        told.append(shown.inner_text("#said") if waits_for(shown) == "nothing" else shown.inner_text("#verdict"))
+    assert {"Muggins! You counted", "Muggins! Newcomer counted"} <= {" ".join(one.split()[:3]) for one in told}
+    record = read_records(page.games._record)[-1]
+    shown.wait_for_selector("#coach table", state="attached")
+    assert tab.scores() == record.scores
+    assert record.missed
+    tab.close()
 
 
 @NEEDS_CHROMIUM
-def test_hands_are_counted_by_keys_alone(page):
+def test_hands_are_counted_by_keys_alone(browser, page):
     """Enter agrees or goes on; a digit goes to its number, where Enter claims it. A reload asks again."""
-    with chromium() as browser:
-        tab, said = Tab(browser, page.url), []
-        tab.begin(agent=NEWCOMER, counting="muggins", seed=5, dealer="agent", coach="off")
-        shown = tab.page
-        while len(said) < 3:
-            if (what := waits_for(shown)) != "count":
-                press_on(shown, what)
-                continue
-            if not said:
-                shown.reload()
-                shown.wait_for_selector(ASKED)
-            for key in (["2", "Enter"], ["2", "Enter"], ["Enter"])[len(said)]:
-                shown.keyboard.press(key)
-            shown.wait_for_selector("#verdict")
-            said.append(re.sub(r"\d+", "#", shown.inner_text("#verdict")))
-            shown.keyboard.press("Enter")
-            shown.wait_for_selector("#verdict", state="detached")
-        assert said == [
-            "Muggins! You counted # of #: Newcomer pegs #.",
-            "Muggins! Newcomer counted # of #: you peg #.",
-            "Newcomer counted # of #: nobody pegs the rest.",
-        ]
-        tab.close()
+    tab, said = Tab(browser, page.url), []
+    tab.begin(agent=NEWCOMER, counting="muggins", seed=5, dealer="agent", coach="off")
+    shown = tab.page
+    while len(said) < 3:
+        if (what := waits_for(shown)) != "count":
+            press_on(shown, what)
+            continue
+        if not said:
+            shown.reload()
+            shown.wait_for_selector(ASKED)
+        for key in (["2", "Enter"], ["2", "Enter"], ["Enter"])[len(said)]:
+            shown.keyboard.press(key)
+        shown.wait_for_selector("#verdict")
+        said.append(re.sub(r"\d+", "#", shown.inner_text("#verdict")))
+        shown.keyboard.press("Enter")
+        shown.wait_for_selector("#verdict", state="detached")
+    assert said == [
+        "Muggins! You counted # of #: Newcomer pegs #.",
+        "Muggins! Newcomer counted # of #: you peg #.",
+        "Newcomer counted # of #: nobody pegs the rest.",
+    ]
+    tab.close()

@@ -15,7 +15,9 @@ pytest.importorskip("uvicorn")
 from crib_env import parse_card, parse_cards
 from crib_env.cards import format_cards
 from crib_env.evaluate.matches.game_records import GameRecord
-from crib_env.evaluate.play.saved_game import AGENT, PERSON, imported
+from crib_env.evaluate.matches.muggins import Missed
+from crib_env.evaluate.play.given_deals import imported
+from crib_env.evaluate.play.saved_game import AGENT, PERSON
 from tests.helpers.files_of_users import DOCS
 from tests.helpers.page import served_page
 from tests.helpers.reference import score_play, score_show
@@ -96,6 +98,28 @@ def test_a_shared_game_is_imported_as_it_was(page, over):
     assert again == review
     row = next(row for row in page.ask("lobby")[1]["finished"] if row["game"] == state["game"])
     assert (row["imported"], row["scores"]) == (True, list(record.scores))
+
+
+def test_a_link_holds_a_game_and_opens_it_once(page):
+    """Also of a game with points that were missed."""
+    state = page.play_on(page.begin("greedy", seed=6))[-1]
+    record, code = page.kept(state).record(), page.ask("share", game=state["game"])[1]["code"]
+    assert re.fullmatch(r"[\w-]{200,450}", code)
+    assert GameRecord.of_code(code) == record
+    opened = [page.ask("bring", line=f"{start}{code}")[1] for start in ("https://here.example/play/#replay/", "")]
+    assert opened[0]["game"] == opened[1]["game"]
+    assert page.kept(opened[0]).record() == replace(record, seed=0)
+    missed = replace(record, missed=(Missed(1, "dealer's hand", 2, 1),))
+    assert GameRecord.of_code(missed.to_code()) == missed
+
+
+def test_a_damaged_link_gives_one_clear_line(page, over):
+    code = over[1].record().to_code()
+    other = "B" if code[50] == "A" else "A"
+    for wrong in (code[:-4], code[4:], f"{code[:50]}{other}{code[51:]}", "", "%%%", code + code[:8]):
+        status, answer = page.ask("bring", line=f"https://here.example/#replay/{wrong}")
+        assert status == 400, wrong
+        assert answer["error"] == "this link to a game is damaged: copy it again, all of it"
 
 
 def test_a_game_as_text_has_all_points_luck_and_errors(page):

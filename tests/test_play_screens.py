@@ -13,7 +13,7 @@ pytest.importorskip("playwright")
 
 from crib_env.evaluate.play.lesson import Lesson
 from tests.helpers.page import served_page
-from tests.helpers.tab import NEEDS_CHROMIUM, SIZES, WAITING, Tab, check_by_axe, chromium, wrong_places
+from tests.helpers.tab import NEEDS_CHROMIUM, SIZES, WAITING, Tab, check_by_axe, chromium, overlaps, wrong_places
 
 pytestmark = NEEDS_CHROMIUM
 LESSON = "#lesson .felt > *, #lesson .hand button, .positions button"
@@ -191,3 +191,45 @@ def test_nothing_moves_where_the_system_asks_for_that(motion, browser, server):
     tab.play(2)
     assert (page.evaluate("window.moved") > 0) == (motion == "no-preference")
     tab.close()
+
+
+def test_a_link_a_rush_and_the_deal_of_the_day_on_a_phone(browser, tmp_path):
+    """Each from the address alone; a rush ends by its clock, and the day's result can be copied."""
+    with served_page(tmp_path) as server:
+        state = server.play_on(server.begin("greedy", scores=[110, 105], seed=4))[-1]
+        code = server.ask("share", game=state["game"])[1]["code"]
+        tab = Tab(browser, f"{server.url}#replay/{code}", viewport={"width": 390, "height": 844}, has_touch=True)
+        page = tab.page
+        page.wait_for_selector("#coach table", state="attached")
+        assert tab.scores() == tuple(side["score"] for side in state["frames"][-1]["sides"])
+        tab.page.goto(f"{server.url}#replay/{code[:-9]}")
+        page.wait_for_selector("#fault:has-text('damaged')")
+        assert all("400" in fault for fault in tab.faults)
+        tab.faults.clear()
+        page.click("#to-rush")
+        page.wait_for_selector("#clock:has-text('2:5')")
+        assert not wrong_places(page, True, LESSON)
+        check_by_axe(page)
+        for n in range(1, 3):
+            for k in range(2):
+                page.locator(".felt .hand button").nth(k).click()
+            page.click("#send")
+            page.wait_for_selector(f"#clock:has-text('of {n} right')")
+        page.evaluate("Date.now = (now => () => now() + 200_000)(Date.now)")
+        page.wait_for_selector("h2:has-text('Time.')")
+        right = sum(answer.is_right for answer in server.games._rush.given().values())
+        assert f"{right} of 2 right" in page.inner_text(".felt")
+        check_by_axe(page)
+        page.click("h1 a")
+        page.click("#to-day")
+        page.wait_for_selector("#game[data-turn=discard]")
+        assert not page.locator("#hint").is_visible()
+        tab.play()
+        assert not wrong_places(page)
+        assert not overlaps(page)
+        page.click("#talk")
+        page.click(".share summary")
+        page.wait_for_selector(".share textarea")
+        assert page.locator(".share textarea").count() == 1
+        assert date.today().isoformat() in page.input_value(".share textarea")
+        tab.close()

@@ -60,13 +60,44 @@ def test_hands_counted_by_hand_are_the_same(tables, counting):
 
 
 def test_the_lesson_is_the_same(tables):
-    there, here = (table.ask("lesson")[1]["positions"] for table in tables)
+    there, here = (table.ask("lesson", theme="")[1]["positions"] for table in tables)
     assert there == here
     for position in here[:3]:
         cards = position["frame"]["sides"][0]["legal"][: position["choose"]]
-        one, other = (table.ask("answer", position=position["id"], cards=cards) for table in tables)
+        one, other = (table.ask("answer", theme="", position=position["id"], cards=cards) for table in tables)
         assert one[0] == 200
         assert same(one, other)
+
+
+def test_the_deal_of_the_day_a_link_and_a_rush_are_the_same(tables):
+    """Par, the text to share, and how a rush is judged and counted."""
+
+    def ask(name, fields=({}, {})):
+        found = [table.ask(name, **one) for table, one in zip(tables, fields)]
+        assert [status for status, _ in found] == [200, 200], found
+        return [content for _, content in found]
+
+    states = ask("today")
+    while not states[0]["over"]:
+        cards = states[0]["frames"][-1]["sides"][0]["legal"][: states[0]["choose"]]
+        states = ask("play", [{"game": one["game"], "at": one["at"], "cards": cards} for one in states])
+        assert states[0]["frames"] == states[1]["frames"]
+    for name in ("review", "share"):
+        one, other = ask(name, [{"game": state["game"]} for state in states])
+        assert same(one, other)
+    whole = tables[1].ask(
+        "new", agent="greedy", dealer="cut", scores=[0, 0], seed=2, practice=False, coach="off", counting="table"
+    )
+    state = whole[1]
+    while not state["over"]:
+        cards = state["frames"][-1]["sides"][0]["legal"][: state["choose"]]
+        state = tables[1].ask("play", game=state["game"], at=state["at"], cards=cards)[1]
+    code = tables[1].ask("share", game=state["game"])[1]["code"]
+    one, other = ask("bring", [{"line": code}] * 2)
+    assert one["frames"] == other["frames"]
+    for rush in ask("lesson", [{"theme": "rush"}] * 2):
+        assert (len(rush["positions"]), rush["seconds"]) == (60, 180)
+    assert ask("progress")[0]["charts"] == []
 
 
 def test_what_the_first_visit_loads():

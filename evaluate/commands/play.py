@@ -88,6 +88,8 @@ def play(
         game = SavedGame.begin_in(offered, FOLDER) if resume is None else SavedGame.resume(resume, agent)
         if game.is_over:
             raise ValueError(f"the game of {resume} is over")
+        if game.so_far.day:
+            raise ValueError(f"{resume} is the deal of a day, which is played on the page: leave --terminal out")
         _in_terminal(game, record)
     else:
         _in_browser(offered, resume, record, browser, seed)

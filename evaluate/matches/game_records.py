@@ -12,9 +12,12 @@ game at the beginning of each deal (:func:`crib_env.evaluate.matches.muggins.wri
 from __future__ import annotations
 
 import json
+import zlib
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from string import ascii_letters  # 52, one for each card
 
 import numpy as np
 
@@ -26,6 +29,8 @@ from crib_env.evaluate.matches.muggins import HANDS, Missed, check_missed, hands
 from crib_env.files.json_text import parse_json
 from crib_env.files.whole_file import add_lines
 from crib_env.values import typed
+
+_LARGEST = 20_000  # bytes of a game
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,29 @@ class GameRecord:
             return typed({**left_out, **content} if isinstance(content, dict) else content, cls)
         except ValueError as error:
             raise ValueError(f"it is not a recorded game ({error})") from None
+
+    def to_code(self) -> str:
+        """The game in letters, digits, ``-`` and ``_``, for the address of a page: some 400 for a whole game."""
+        content = json.loads(self.to_line())
+        for name in ("deals", "cards"):
+            content[name] = ["".join(ascii_letters[card] for card in parse_cards(cards)) for cards in content[name]]
+        packed = zlib.compress(json.dumps(content, separators=(",", ":")).encode(), 9)
+        return urlsafe_b64encode(packed).decode().rstrip("=")
+
+    @classmethod
+    def of_code(cls, code: str) -> GameRecord:
+        """Reads what :meth:`to_code` gives; ``ValueError`` if it is not whole."""
+        unpacking = zlib.decompressobj()
+        try:
+            packed = urlsafe_b64decode(code + "=" * (-len(code) % 4))
+            content = parse_json(unpacking.decompress(packed, _LARGEST).decode())
+            for name in ("deals", "cards"):
+                content[name] = [format_cards(map(ascii_letters.index, cards)) for cards in content[name]]
+        except (ValueError, TypeError, KeyError, zlib.error):
+            unpacking = zlib.decompressobj()
+        if not unpacking.eof or unpacking.unused_data:  # the end is missing, or something follows
+            raise ValueError("this link to a game is damaged: copy it again, all of it")
+        return cls.of_line(json.dumps(content))
 
     def begin(self) -> raw_env:
         """An environment at the start of this game; ``ValueError`` names a deal or scores that are not possible."""

@@ -1,16 +1,20 @@
-"""A lesson of ten positions a day, from a person's own blunders and from the casebook, with the coach's answers.
+"""Lessons: ten positions a day, own blunders by theme, and a rush of discards, each answered by the coach.
 
-The casebook has discards that strong players have published, with their answers: ``docs/casebook.md``.
+The positions of a day are from a person's own blunders and from the casebook, which has discards that strong players
+have published, with their answers: ``docs/casebook.md``.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import random
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import date
+from datetime import date, datetime, timedelta
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,9 +26,10 @@ from crib_env.agents.expert import ExpertAgent
 from crib_env.cards import parse_cards
 from crib_env.engine import DISCARD
 from crib_env.evaluate.play.coach import Note, notes_on
-from crib_env.evaluate.play.progress import read_lines, read_progress
+from crib_env.evaluate.play.progress import Blunder, PlayedGame, read_lines, read_progress
+from crib_env.evaluate.play.reasons import are_alike
 from crib_env.evaluate.play.saved_game import FINISHED, PERSON, SavedGame, read_game
-from crib_env.evaluate.skill.analysis.decisions import LEAST, Moment
+from crib_env.evaluate.skill.analysis.decisions import Moment
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
 from crib_env.evaluate.skill.positions import before_discards
 from crib_env.files.json_text import read_json
@@ -36,6 +41,20 @@ NAME = "lessons.jsonl"
 POSITIONS = 10
 OWN = 5
 """At most so many of a lesson are the person's own."""
+THEMES = {
+    "cribs fed": ("opponent's crib",),
+    "own cribs": ("your crib",),
+    "hands broken up": ("hand", "play"),
+    "fives led": ("five led", "five"),
+    "answers invited": ("answer invited",),
+    "points left": ("points now", "trap", "pair to trap"),
+    "goes lost": ("go", "alone", "low card", "later"),
+    "late holes": ("score",),
+}
+"""Themes of blunders, by the coach's reasons (:data:`crib_env.evaluate.play.reasons.REASONS`)."""
+RUSH, SECONDS = "rush", 180
+_IN_A_RUSH = 60  # positions
+_LONGEST = 5  # right answers in a row; after more the pause does not grow
 _ROW = np.zeros(1, np.int64)
 _FILE = Path(__file__).parent / "data" / "casebook.json"
 
@@ -83,6 +102,12 @@ class Answer(NamedTuple):
     """Its id."""
     cards: tuple[str, ...]
     chance_lost: float
+    points_lost: float = 0.0
+
+    @property
+    def is_right(self) -> bool:
+        """Whether nothing is better, or hardly anything."""
+        return are_alike(self.chance_lost, self.points_lost)
 
 
 class Position(NamedTuple):
@@ -109,24 +134,55 @@ class Position(NamedTuple):
 class Lesson:
     """The lesson of a day: its positions do not change in the course of it.
 
-    Own blunders of games of earlier days come first, the costliest at the head, each until it has been answered as well
-    as can be on an earlier day. The rest is from the casebook in the day's own order; those that were answered so come
-    last.
+    Own blunders of games of earlier days come first, the costliest at the head: those that are due. After a miss a
+    blunder is due on the next day, after right answers in a row 3, 9, 27, ... days later. The rest is from the casebook
+    in the day's own order; those that were answered rightly come last.
+
+    Args:
+        folder: of the games; answers are kept in it.
+        day: of the lesson.
+        theme: of ``THEMES``: there are blunders of this theme alone. Empty for all, and the casebook.
+
+    Attributes:
+        due: how many blunders are due, by theme.
+        left: seconds in which answers still count.
+
+    Raises:
+        ValueError: there is no such theme, or a file cannot be read.
     """
 
-    def __init__(self, folder: Path, day: date) -> None:
-        self.day, self._folder, self._answers = day, folder, read_lines(folder / NAME, Answer, "an answer of a lesson")
-        earlier = [answer for answer in self._answers if answer.day < day.isoformat()]
-        known = {answer.position for answer in earlier if answer.chance_lost < LEAST}
-        own = [one for one in _own(folder, f"{day:%Y%m%d}") if one.id not in known][:OWN]
+    left = math.inf
+
+    def __init__(self, folder: Path, day: date, theme: str = "") -> None:
+        if theme not in ("", *THEMES):
+            raise ValueError(f"there is no theme {theme[:40]!r}: choose one of {', '.join(THEMES)}")
+        self.day, self._file, self._answers = day.isoformat(), folder / NAME, _answers(folder / NAME)
+        right: dict[str, int] = {}  # in a row
+        pauses: dict[str, date] = {}
+        for answer in self._answers:
+            if answer.day < self.day:
+                right[answer.position] = n = right.get(answer.position, 0) + 1 if answer.is_right else 0
+                pauses[answer.position] = date.fromisoformat(answer.day) + timedelta(days=3 ** min(n, _LONGEST))
+        blunders = [
+            (blunder, game)
+            for game in read_progress(folder)
+            for blunder in game.blunders
+            if game.game < f"{day:%Y%m%d}" and pauses.get(_name(blunder, game), day) <= day
+        ]
+        blunders.sort(key=lambda one: -one[0].chance_lost)
+        self.due = {name: sum(one.reason in reasons for one, _ in blunders) for name, reasons in THEMES.items()}
+        if theme:
+            of_theme = (one for one in blunders if one[0].reason in THEMES[theme])
+            self.positions = (*islice(_own(folder, of_theme), POSITIONS),)
+            return
         cases = [_of_case(case) for case in casebook()]
         random.Random(day.toordinal()).shuffle(cases)
-        cases.sort(key=lambda case: case.id in known)
-        self.positions = (*own, *cases[: POSITIONS - len(own)])
+        cases.sort(key=lambda case: right.get(case.id, 0) > 0)
+        self.positions = (*islice(_own(folder, blunders), OWN), *cases)[:POSITIONS]
 
     def given(self) -> dict[str, Answer]:
         """The answers of this day, the first to each position."""
-        today = [answer for answer in self._answers if answer.day == self.day.isoformat()]
+        today = [answer for answer in self._answers if answer.day == self.day]
         return {answer.position: answer for answer in reversed(today)}
 
     def position(self, name: str) -> Position:
@@ -153,27 +209,61 @@ class Lesson:
         card, pair = cards[0], cards[-1] if len(cards) > 1 else -1
         moment = Moment(_ROW, _ROW + PERSON, view, *(np.array([n]) for n in (0, 0, card, pair)))
         (note,) = notes_on(0, moment, ExpertAgent(), judge)
-        if position.id not in self.given():
-            chosen = tuple(map(format_card, cards))
-            answer = Answer(self.day.isoformat(), position.id, chosen, note.decision.chance_lost)
-            add_lines(self._folder / NAME, [json.dumps(answer._asdict())])
+        if self.left > 0 and position.id not in self.given():
+            chosen, lost = tuple(map(format_card, cards)), note.decision
+            answer = Answer(self.day, position.id, chosen, lost.chance_lost, lost.points_lost)
+            add_lines(self._file, [json.dumps(answer._asdict())])
             self._answers.append(answer)
         return note
 
+    def best(self) -> int:
+        """Right answers of the best day; of the best rush."""
+        return max(Counter(answer.day for answer in self._answers if answer.is_right).values(), default=0)
+
+
+class Rush(Lesson):
+    """Discards at 0–0 against the clock. What is answered later is judged all the same, and does not count.
+
+    Args:
+        folder: answers are kept in it.
+        began: when; the positions follow from it.
+    """
+
+    def __init__(self, folder: Path, began: datetime) -> None:
+        self.day, self._file = began.isoformat(), folder / f"{RUSH}.jsonl"
+        self._ends, self._answers, self.due = began + timedelta(seconds=SECONDS), _answers(self._file), {}
+        rng = random.Random(self.day)
+        dealt = [(sorted(rng.sample(range(52), 6)), rng.random() < 0.5) for _ in range(_IN_A_RUSH)]
+        self.positions = tuple(Position(str(k), "", _before(*one, (0, 0)), None) for k, one in enumerate(dealt))
+
+    @property
+    def left(self) -> float:  # type: ignore[override]
+        """See :class:`Lesson`."""
+        return (self._ends - datetime.now()).total_seconds()
+
+
+def _answers(file: Path) -> list[Answer]:
+    return read_lines(file, Answer, "an answer of a lesson")
+
+
+def _name(blunder: Blunder, game: PlayedGame) -> str:
+    return f"{game.game}/{blunder.at}"
+
+
+def _before(six: Sequence[int], is_dealer: bool, scores: Sequence[int]) -> np.ndarray:
+    return before_discards(np.array([six]), np.array([is_dealer]), np.array([scores]))
+
 
 def _of_case(case: Case) -> Position:
-    scores = np.array([case.scores or (0, 0)])
-    games = before_discards(np.array([case.six()]), np.array([case.dealer]), scores)
-    return Position(case.name, "From the casebook", games, case)
+    return Position(case.name, "From the casebook.", _before(case.six(), case.dealer, case.scores or (0, 0)), case)
 
 
-def _own(folder: Path, today: str) -> Iterator[Position]:
-    """Blunders of games before a day, the costliest first; those of deleted games are left out."""
-    blunders = [(blunder, game) for game in read_progress(folder) for blunder in game.blunders if game.game < today]
-    for (at, _), game in sorted(blunders, key=lambda one: -one[0].chance_lost):
+def _own(folder: Path, blunders: Iterable[tuple[Blunder, PlayedGame]]) -> Iterator[Position]:
+    """The positions of blunders; those of deleted games are left out."""
+    for blunder, game in blunders:
         with suppress(ValueError, IndexError):
             file, day = folder / FINISHED / f"{game.game}.json", game.game
             found = SavedGame(read_game(file), RandomAgent(0), file)
-            title = f"From your game against {game.opponent} of {day[:4]}-{day[4:6]}-{day[6:8]}"
-            if at in found.decisions():
-                yield Position(f"{day}/{at}", title, found.played[at].before, None)
+            title = f"From your game against {game.opponent} of {day[:4]}-{day[4:6]}-{day[6:8]}."
+            if blunder.at in found.decisions():
+                yield Position(_name(blunder, game), title, found.played[blunder.at].before, None)

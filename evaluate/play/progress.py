@@ -5,26 +5,33 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from crib_env.agents.choosing import six_dealt
+from crib_env.cards import JACK
 from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
 from crib_env.evaluate.files import plain
 from crib_env.evaluate.play.coach import Coach
 from crib_env.evaluate.play.levels import LEVELS
-from crib_env.evaluate.play.saved_game import PERSON
+from crib_env.evaluate.play.saved_game import PERSON, SavedGame
 from crib_env.evaluate.skill.analysis.decisions import KINDS
 from crib_env.evaluate.skill.luck.variates import NET_POINTS, WINS
 from crib_env.evaluate.statistics import mean_interval
 from crib_env.files.json_text import parse_json
 from crib_env.files.whole_file import add_lines
 from crib_env.players.games import wilson_interval
+from crib_env.tables.analysis import analyse_discard
 from crib_env.values import typed
 
 T = TypeVar("T")
 NAME = "progress.jsonl"
+_PARTS = ("hand", "crib", "play")
+_ENOUGH = 10
+"""Games before which nothing is said of luck: it decides so much of a game that the interval of fewer says nothing."""
 BEST_RATING = 2_000.0
 """The rating of ``best``; a player who beats it with chance p has 400 · log₁₀(p ÷ (1 − p)) more."""
 
@@ -43,6 +50,8 @@ class Blunder(NamedTuple):
     at: int
     """See :meth:`crib_env.evaluate.play.saved_game.SavedGame.decisions`."""
     chance_lost: float
+    reason: str = ""
+    """Why something else was better (:data:`crib_env.evaluate.play.reasons.REASONS`); empty in older files."""
 
 
 class PlayedGame(NamedTuple):
@@ -60,6 +69,8 @@ class PlayedGame(NamedTuple):
     luck_points: float
     blunders: tuple[Blunder, ...] = ()
     """Of lessons to come; none in games that were kept before there were lessons."""
+    against_par: tuple[float, float, float] | None = None
+    """Points a deal of the hand, the crib and the play (:func:`against_par`)."""
 
 
 def played_game(coach: Coach) -> PlayedGame:
@@ -71,8 +82,47 @@ def played_game(coach: Coach) -> PlayedGame:
         lost = [note.decision for note in notes if note.decision.kind == kind]
         losses[kind] = Losses(len(lost), sum(one.chance_lost for one in lost), sum(one.points_lost for one in lost))
     points, chance = float(luck[NET_POINTS]), float(luck[WINS])
-    blunders = tuple(Blunder(note.at, note.decision.chance_lost) for note in notes if note.size == "blunder")
-    return PlayedGame(game.file.stem, game.names[1 - PERSON], (own, other), losses, chance, points, blunders)
+    blunders = tuple(
+        Blunder(note.at, note.decision.chance_lost, note.why.name if note.why else "")
+        for note in notes
+        if note.size == "blunder"
+    )
+    name, par = game.names[1 - PERSON], against_par(game)
+    return PlayedGame(game.file.stem, name, (own, other), losses, chance, points, blunders, par)
+
+
+def against_par(game: SavedGame) -> tuple[float, float, float] | None:
+    """Net points a deal that hand, crib and play brought the person beyond what the best discard of its six cards
+    brings on average; None without a deal that was counted to its end."""
+    found: list[tuple[float, ...]] = []
+    played = game.played
+    for at in (at for at in game.decisions() if played[at].is_discard):
+        view, before = played[at].view(), played[at].before
+        deal = before["n_deals"][0]
+        last = next((k for k, one in enumerate(played[at:], at) if one.before["n_deals"][0] != deal), 0) - 1
+        if last < 0:
+            break
+        six, sign = six_dealt(view)[0].tolist(), 1 if view.is_dealer[0] else -1
+        best = max(analyse_discard(six, dealer=sign > 0), key=lambda row: float(row["total"]))
+        pegged, pones, dealers, crib = (_gained(*pair) for pair in pairwise([before, *game.stages(last)]))
+        heels = 2 * (int(played[last].view().starter[0]) % 13 == JACK)
+        hand, pegged = dealers if sign > 0 else pones, pegged - sign * heels
+        parts = zip((hand, crib, pegged), (best["hand_mean"], sign * best["crib_expected"], best["pegging"]))
+        found.append(tuple(made - float(expected) for made, expected in parts))
+    if not found:
+        return None
+    hands, cribs, plays = map(_mean, zip(*found))
+    return hands, cribs, plays
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _gained(before: np.ndarray, after: np.ndarray) -> int:
+    """The person's points between two moments of a game, less the opponent's."""
+    own, other = (after["scores"][0] - before["scores"][0]).tolist()
+    return int(own - other)
 
 
 def read_progress(folder: Path) -> list[PlayedGame]:
@@ -162,6 +212,24 @@ def rating(games: Sequence[PlayedGame]) -> Rating | None:
     return Rating(found, rating_of_loss(loss.high), rating_of_loss(loss.low), reached[-1])
 
 
+def charts(games: Sequence[PlayedGame]) -> list[dict[str, Any]]:
+    """How the person's figures have gone, if there are two games or more, the earliest first: each with a title, dots
+    of the games, and a line over each game and up to nine before it. A rating has no dots: one game has none."""
+    pars = [game.against_par for game in games if game.against_par]
+    single = {
+        "a decision loses, % points to win": [100 * loss.mean for game in games if (loss := loss_of([game]))],
+        "luck, % points to win": [100 * game.luck for game in games],
+        **{f"{name} against par, points a deal": [par[k] for par in pars] for k, name in enumerate(_PARTS)},
+    }
+    figures = [("rating", list[float](), [one.rating for few in _lately(games) if (one := rating(few))])]
+    figures += [(title, dots, [*map(_mean, _lately(dots))]) for title, dots in single.items()]
+    return [{"title": title, "dots": dots, "line": line} for title, dots, line in figures if len(line) > 1]
+
+
+def _lately(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (values[max(0, k - 9) : k + 1] for k in range(len(values)))
+
+
 def progress_rows(games: Sequence[PlayedGame]) -> Iterator[tuple[str, str]]:
     """What the games say, in words and figures with 95 % intervals."""
     n, won = len(games), sum(game.scores[0] == WIN for game in games)
@@ -175,9 +243,10 @@ def progress_rows(games: Sequence[PlayedGame]) -> Iterator[tuple[str, str]]:
         if loss := loss_of(games, [kind]):
             n_decisions = sum(game.losses[kind].decisions for game in games)
             yield title, f"{_percents(loss)} to win, {n_decisions} decisions"
-    luck = 100 * np.array([game.luck for game in games])
-    spread = f" ± {mean_interval(luck)[1] - luck.mean():.1f}" if n > 1 else ""
-    yield "luck of a game", f"{luck.mean():+.1f}{spread} % points to win"
+    if n >= _ENOUGH:
+        luck = 100 * np.array([game.luck for game in games])
+        low, high = mean_interval(luck)
+        yield "luck of a game", f"{luck.mean():+.1f} ({low:+.1f} to {high:+.1f}) % points to win"
 
 
 def _percents(loss: Estimate) -> str:

@@ -15,8 +15,7 @@ import numpy as np
 
 from crib_env import GameBatch, PlayerViews, format_card, parse_card, parse_cards, streams
 from crib_env.agents import Agent, make_agent
-from crib_env.agents.registry import NAMES, check_names_of_file, is_outside_agent
-from crib_env.cards import format_cards
+from crib_env.agents.registry import check_names_of_file, is_outside_agent
 from crib_env.engine import DISCARD, EVENTS, OVER, SHOWN, WIN
 from crib_env.evaluate.files import write_json
 from crib_env.evaluate.job import held, lock_of
@@ -75,6 +74,8 @@ class GameSoFar:
     """Who played against the person in an imported game; otherwise it is the agent."""
     people: tuple[str, ...] = ()
     """The names of two people at one machine, by seat; the agent then has nothing to say."""
+    day: str = ""
+    """As in 2026-01-31: the game is the one deal of this day (:mod:`crib_env.evaluate.play.given_deals`)."""
     standing: tuple[int, int] = (0, 0)
     """The scores after these cards, by seat."""
     deal: int = 1
@@ -92,6 +93,11 @@ class GameSoFar:
             raise ValueError("a game of two people is no practice, the table counts for both, and there is no coach")
         if wrong := next((deal for deal in self.deals if len(parse_cards(deal)) != _DEALT), None):
             raise ValueError(f"deals: {wrong!r} is not allowed: a deal has {_DEALT} cards")
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is recorded when it is over, and is part of the person's progress."""
+        return not (self.practice or self.people or self.day)
 
     @property
     def other(self) -> str:
@@ -204,7 +210,8 @@ class SavedGame:
 
     def __init__(self, so_far: GameSoFar, agent: Agent, file: Path) -> None:
         self.file, self.agent, self._so_far = file, agent, so_far
-        self._batch = GameBatch(streams(so_far.seed, 1), first_dealer=so_far.first_dealer, scores=so_far.scores)
+        seeds, episode = streams(so_far.seed, 1), "deal" if so_far.day else "game"
+        self._batch = GameBatch(seeds, episode=episode, first_dealer=so_far.first_dealer, scores=so_far.scores)
         self._deals = [parse_cards(deal) for deal in so_far.deals]
         self._deal()
         self._recorder = Recorder(self._batch)
@@ -472,7 +479,7 @@ class SavedGame:
         return replace(self._recorder.records(self._so_far.seed, [players])[0], missed=self._so_far.missed)
 
     def finish(self, file: Path) -> None:
-        """Adds the finished game to a file of records, unless it was practice or of two people, and puts its own away.
+        """Adds the finished game to a file of records, if it counts, and puts its own away.
 
         It can be called again, whatever failed: the game is added once.
 
@@ -483,7 +490,7 @@ class SavedGame:
             return
         away, lock = self.file.parent / FINISHED, lock_of(self.file)
         away.mkdir(exist_ok=True)
-        if not self._so_far.practice and not self._so_far.people:
+        if self._so_far.counts:
             record, now = self.record(), self.so_far
             was_over = now.cards == self._so_far.cards  # when it was read, or at the call before
             if not (was_over and file.exists() and record.to_line().encode() in file.read_bytes().splitlines()):
@@ -563,34 +570,3 @@ def _show_after(so_far: GameSoFar, played: Played, counted: int) -> Show | None:
         if so_far.counting == "muggins" or show.hand.owner == PERSON:
             return show
     return None
-
-
-def imported(line: str) -> GameSoFar:
-    """The game of a line of :meth:`crib_env.evaluate.matches.game_records.GameRecord.to_line`.
-
-    A player called ``human`` is the person; otherwise it is the one in seat 0.
-
-    Raises:
-        ValueError: it is no game, or one that cannot be replayed.
-    """
-    record = GameRecord.of_line(line)
-    record.check()
-    other, first_dealer, scores, deals = 1, record.first_dealer, record.start_scores, list(record.deals)
-    if record.players[1] == "human" != record.players[0]:
-        other, first_dealer, scores = 0, 1 - first_dealer, (scores[1], scores[0])
-        deals = [format_cards([*cards[6:12], *cards[:6], cards[12]]) for cards in map(parse_cards, deals)]
-    opponent = record.players[other]
-    cards = tuple(format_card(card) for deal in record.cards for card in parse_cards(deal))
-    start = GameSoFar(_plays_on(opponent), 0, first_dealer, scores, cards, practice=True, opponent=opponent)
-    return replace(start, missed=record.missed, deals=tuple(deals))
-
-
-def _plays_on(opponent: str) -> str:
-    """Who plays against a person who tries a moment again: the opponent, if its name says all of it, or the best."""
-    if level := level_of(opponent):
-        return level.agent
-    if opponent in NAMES and opponent != "human" and not is_outside_agent(opponent):
-        with suppress(ValueError):  # it needs a file
-            make_agent(opponent)
-            return opponent
-    return "best"

@@ -51,6 +51,7 @@ def state(game: SavedGame, place: tuple[int, int], looker: Looker, then: Looker)
         "take": game.names[then.seat] if to_take else "",
         "seed": so_far.seed if game.is_over else None,  # all deals follow from it
         "practice": so_far.practice,
+        "day": so_far.day,
         "undo": game.last_choice() is not None,
         "coach": so_far.coach,
         "counting": so_far.counting,
@@ -150,7 +151,7 @@ def _frame(
                 for item, said in zip(items, count_aloud(items))
             ],
         },
-        "caption": table.caption.replace("you wins", "you win"),
+        "caption": table.caption.replace("you wins", "you win").replace("the episode is", "the deal is"),
         "said": list(said),
     }
 
@@ -227,7 +228,7 @@ def listed(folder: Path) -> list[dict[str, Any]]:
                 so_far = read_game(file)
                 row = {"game": file.stem, "agent": so_far.agent, "name": " and ".join(so_far.people) or so_far.other}
                 state = {"scores": so_far.standing, "deal": so_far.deal, "practice": so_far.practice}
-                rows.append({**row, **state, "imported": bool(so_far.deals)})
+                rows.append({**row, **state, "day": so_far.day, "imported": bool(so_far.deals)})
     return rows
 
 

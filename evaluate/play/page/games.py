@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import secrets
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
-from datetime import date
+from contextlib import contextmanager, suppress
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_type_hints
@@ -17,7 +17,8 @@ from crib_env import parse_card
 from crib_env.agents.registry import is_outside_agent
 from crib_env.evaluate.matches.muggins import HIGHEST
 from crib_env.evaluate.play.coach import HOW, review_rows
-from crib_env.evaluate.play.lesson import Lesson
+from crib_env.evaluate.play.given_deals import day_rows, deal_of, imported, par_of, tell_day
+from crib_env.evaluate.play.lesson import RUSH, SECONDS, Lesson, Rush
 from crib_env.evaluate.play.levels import FIRST, LEVELS, level_of
 from crib_env.evaluate.play.page.as_json import (
     GAME_ID,
@@ -31,7 +32,7 @@ from crib_env.evaluate.play.page.as_json import (
     to_choose,
     whole_game,
 )
-from crib_env.evaluate.play.progress import keep, played_game, progress_rows, rating, read_progress
+from crib_env.evaluate.play.progress import charts, keep, played_game, progress_rows, rating, read_progress
 from crib_env.evaluate.play.saved_game import (
     DEALERS,
     FINISHED,
@@ -41,12 +42,10 @@ from crib_env.evaluate.play.saved_game import (
     GameSoFar,
     SavedGame,
     Score,
-    imported,
     read_game,
 )
 from crib_env.evaluate.play.sitting import Looker, Sitting, in_thread
 from crib_env.evaluate.play.words import tell_count, tell_game
-from crib_env.evaluate.skill.analysis.decisions import LEAST
 from crib_env.evaluate.skill.analysis.judges import PlayJudge, play_judge
 from crib_env.evaluate.skill.luck.variates import WINS
 from crib_env.files.json_text import parse_json
@@ -110,6 +109,8 @@ class Games:
         self._resumed, self._seed, self._opponents, self._others = resumed, seed, opponents, others
         self._judge = judge or play_judge()
         self._open: dict[str, Future[Sitting]] = {}
+        self._rush: Rush | None = None  # the last one
+        self._pars: dict[str, tuple[int, int]] = {}  # by day
         self._lock = threading.Lock()
         self.warm = COLD
 
@@ -171,8 +172,16 @@ class Games:
             return self._settled(opened, at)
 
     def bring(self, line: str) -> dict[str, Any]:
-        """Takes in a recorded game (:mod:`crib_env.evaluate.matches.game_records`), to look through it."""
-        return self._begin(imported(line))
+        """Takes in a recorded game, a line or a link (:func:`imported`), to look through it; the same one once."""
+        brought = imported(line)
+        kept = self._kept(lambda game: (game.deals, game.cards) == (brought.deals, brought.cards))
+        return self.look(kept) if kept else self._begin(brought)
+
+    def today(self) -> dict[str, Any]:
+        """Begins the deal of the day, or goes on with it (:func:`deal_of`)."""
+        start = deal_of(date.today())
+        kept = self._kept(lambda game: game.day == start.day and not game.practice)
+        return self.look(kept) if kept else self._begin(start)
 
     def rematch(self, game: str) -> dict[str, Any]:
         """Begins another game against the same agent; the loser of the last deals first."""
@@ -180,6 +189,8 @@ class Games:
             loser = int(opened.game.games["scores"][0].argmin())
             is_practice = opened.game.so_far.practice and not opened.game.so_far.deals  # those of an imported game go
             changes = {"first_dealer": loser, "scores": (0, 0), "deals": (), "opponent": "", "practice": is_practice}
+            if opened.game.so_far.day:  # a whole game follows, with the coach
+                changes |= {"day": "", "coach": "on"}
             so_far = opened.game.until(0, seed=secrets.randbelow(2**32), **changes)
         return self._begin(so_far)
 
@@ -264,34 +275,38 @@ class Games:
     def review(self, game: str) -> dict[str, Any]:
         """A finished game: errors, luck, every moment; it counts in the person's progress from now on."""
         with self._finished(game, "look through it") as opened:
-            if not (opened.game.so_far.practice or opened.game.so_far.people):
-                keep(self._folder, played_game(opened.coach))
-            analysis = opened.coach.analysis()
+            so_far, coach = opened.game.so_far, opened.coach
+            if so_far.counts:
+                keep(self._folder, played_game(coach))
+            if so_far.day:
+                rows = [*day_rows(coach, self._par(so_far.day))]
+            else:
+                rows = [*review_rows(coach.analysis(), level_of(so_far.agent))]
             return {
-                "rows": [*review_rows(analysis, level_of(opened.game.so_far.agent))],
-                "costliest": [*map(note_as_json, opened.coach.costliest())],
+                "rows": rows,
+                "costliest": [*map(note_as_json, coach.costliest())],
                 "frames": whole_game(opened.game),
-                "luck": analysis.luck[:, :, WINS].sum(axis=1).tolist(),
+                "luck": [] if so_far.day else coach.analysis().luck[:, :, WINS].sum(axis=1).tolist(),
             }
 
     def progress(self) -> dict[str, Any]:
         """What the person's games say that have been looked through."""
         games = read_progress(self._folder)
-        found = rating(games)
-        return {"rows": [*progress_rows(games)] if games else [], "rating": found and found._asdict()}
+        found, rows = rating(games), [*progress_rows(games)] if games else []
+        return {"rows": rows, "rating": found and found._asdict(), "charts": charts(games)}
 
     def choices(self, game: str, at: int) -> dict[str, Any]:
         """All that the person could have done at a decision of a finished game, with its values."""
         with self._finished(game, "look through it") as opened:
             return choices_as_json(*opened.game.view_at(at), self._judge)
 
-    def lesson(self) -> dict[str, Any]:
-        """The positions of today without their answers, and what has been answered."""
-        lesson = Lesson(self._folder, date.today())
-        given = {
-            name: {"cards": answer.cards, "right": answer.chance_lost < LEAST}
-            for name, answer in lesson.given().items()
-        }
+    def lesson(self, theme: str) -> dict[str, Any]:
+        """The positions of today, of a theme that are due, or of a rush that begins now, without their answers; and
+        what has been answered."""
+        if theme == RUSH:
+            self._rush = Rush(self._folder, datetime.now())
+        lesson = self._lesson(theme)
+        given = {name: {"cards": answer.cards, "right": answer.is_right} for name, answer in lesson.given().items()}
         rows = [
             {
                 "id": position.id,
@@ -302,26 +317,53 @@ class Games:
             }
             for position in lesson.positions
         ]
-        return {"day": lesson.day.isoformat(), "positions": rows}
+        return {"positions": rows, "due": lesson.due, "seconds": SECONDS if theme == RUSH else 0}
 
-    def answer(self, position: str, cards: tuple[str, ...]) -> dict[str, Any]:
-        """What the coach says to an answer to a position of today, by its id; all choices, and published answers."""
+    def answer(self, theme: str, position: str, cards: tuple[str, ...]) -> dict[str, Any]:
+        """What the coach says to an answer to a position of a lesson, by its id; all choices, and published answers.
+        In a rush that has not ended, only whether it is right."""
         self._check_is_ready()
-        lesson = Lesson(self._folder, date.today())
+        lesson = self._lesson(theme)
         asked, chosen = lesson.position(position), [parse_card(card) for card in cards]
         note = lesson.judged(asked, chosen, self._judge)
-        return {
+        found = {"right": note.size == "best", "best": lesson.best()}
+        if theme == RUSH and lesson.left > 0:
+            return found
+        return found | {
             "note": note_as_json(note),
-            "right": note.decision.chance_lost < LEAST,
             "choices": choices_as_json(asked.view(), chosen, self._judge),
             "published": [*asked.case.answers.items()] if asked.case else [],
         }
 
     def share(self, game: str) -> dict[str, Any]:
-        """A finished game as text for people, with errors and luck, and as a line that can be imported."""
+        """A finished game as text for people, as a line that can be imported, and for a link."""
         with self._finished(game, "share it") as opened:
+            if day := opened.game.so_far.day:
+                return {"text": tell_day(opened.coach, self._par(day)), "line": "", "code": ""}
             analysis = opened.coach.analysis()
-            return {"text": tell_game(opened.game, analysis), "line": analysis.record.to_line()}
+            text, record = tell_game(opened.game, analysis), analysis.record
+            return {"text": text, "line": record.to_line(), "code": record.to_code()}
+
+    def _lesson(self, theme: str) -> Lesson:
+        if theme != RUSH:
+            return Lesson(self._folder, date.today(), theme)
+        if self._rush is None:
+            raise ValueError("there is no rush: begin one")
+        return self._rush
+
+    def _par(self, day: str) -> tuple[int, int]:
+        if day not in self._pars:
+            self._pars[day] = par_of(date.fromisoformat(day), self._judge)
+        return self._pars[day]
+
+    def _kept(self, is_it: Callable[[GameSoFar], bool]) -> str | None:
+        """The id of the latest game of the folder that is the one asked for."""
+        files = [*self._folder.glob("*.json"), *(self._folder / FINISHED).glob("*.json")]
+        for file in sorted(files, key=lambda file: file.name, reverse=True):
+            with suppress(ValueError):  # as in listed
+                if GAME_ID.fullmatch(file.stem) and is_it(read_game(file)):
+                    return file.stem
+        return None
 
     def _begin(self, so_far: GameSoFar) -> dict[str, Any]:
         if is_outside_agent(so_far.agent) and so_far.agent != self.offered.agent:
@@ -393,8 +435,11 @@ class Games:
 
 
 def _check_has_coach(opened: Sitting) -> None:
-    if opened.game.so_far.people:
+    so_far = opened.game.so_far
+    if so_far.people:
         raise ValueError("this is not for a game of two people")
+    if so_far.day and not (so_far.practice or opened.game.is_over):
+        raise ValueError("the coach says nothing in the deal of the day before its end")
 
 
 def _fields(name: str) -> Any:

@@ -31,7 +31,7 @@ def warmed_up(agent: str, judge: PlayJudge | None = None) -> Iterator[Warm]:
             games.share(game)
             for at in decisions[:4]:
                 games.choices(game, at)
-        games.lesson()  # answers are judged as decisions of games are
+        games.lesson("")  # answers are judged as decisions of games are
         for other in {LEVELS[0].agent, LEVELS[-1].agent} - {agent}:  # the levels between err as the first does
             _play(games, other)
     yield READY

@@ -92,7 +92,7 @@ function begin(found) {
   state = found;
   chosen = [];
   find("fault").hidden = true;
-  find("against").textContent = state.people ? `${state.you} against ${state.name}` : `against ${state.name}${state.practice ? ", practice" : ""}`;
+  find("against").textContent = state.people ? `${state.you} against ${state.name}` : `${state.day ? `the deal of ${state.day}` : `against ${state.name}`}${state.practice ? ", practice" : ""}`;
   find("origin").hidden = !origin.length;
   if (origin.length) find("origin").href = `#${origin.join("/")}`;
   document.title = `Cribbage against ${state.name}`;
@@ -203,14 +203,14 @@ function controls() {
   const isMine = !busy && state && state.choose > 0, discards = isMine && present().count === null;
   find("prompt").textContent = "";
   button(null);
-  find("hint").hidden = !isMine || state.people;
+  find("hint").hidden = !isMine || state.people || Boolean(state.day && !state.practice);
   find("leave").hidden = busy || !state?.over;
   find("undo").hidden = busy || !state?.undo;
   Object.assign(find("game").dataset, { turn: !isMine ? (busy ? "wait" : state?.over ? "over" : state?.take ? "pass" : state && present().asks ? "count" : "wait") : discards ? "discard" : "play", at: state?.at ?? "" });
   if (busy || !state) return;
   if (state.over) {
     say(present().caption);
-    button("Rematch", rematch);
+    button(state.day ? "Play a whole game" : "Rematch", rematch);
   } else if (state.take) {
     find("prompt").textContent = `It is ${state.take}’s turn. Nobody else looks.`;
     button(`I am ${state.take}: show my cards`, () => act("take", { at: state.at }));
@@ -291,21 +291,18 @@ document.addEventListener("keydown", event => {
 // Settings: of the game, and of the reader.
 
 function settings() {
-  const form = find("settings");
+  const form = find("settings"), CHECKED = ["four", "keys", "forced", "sound"];
   offer(form.coach, state.coach);
   form.counting.value = state.counting;
-  form.coach.disabled = form.counting.disabled = state.people;
+  form.coach.disabled = form.counting.disabled = state.people || Boolean(state.day);
 }
 
-const form = find("settings");
+const form = find("settings"), CHECKED = ["four", "keys", "forced", "sound"];
 form.pace.value = preferences.pace;
-form.four.checked = preferences.four;
-form.keys.checked = preferences.keys;
-form.forced.checked = preferences.forced;
-form.sound.checked = preferences.sound;
+for (const name of CHECKED) form[name].checked = preferences[name];
 form.addEventListener("submit", event => event.preventDefault());
 form.addEventListener("change", async event => {
-  prefer({ pace: form.pace.value, four: form.four.checked, keys: form.keys.checked, forced: form.forced.checked, sound: form.sound.checked });
+  prefer({ pace: form.pace.value, ...Object.fromEntries(CHECKED.map(name => [name, form[name].checked])) });
   if (!["coach", "counting"].includes(event.target.name) || !id) return;
   try {
     const found = await ask("set", { game: id, coach: form.coach.value, counting: form.counting.value });

@@ -1,6 +1,6 @@
 // The first screen: the levels, the choices for a new game, and the games that there are.
 
-import { drawn, element, fault, find, offer } from "./parts.js";
+import { element, fault, find, offer } from "./parts.js";
 import { prefer, preferences } from "./preferences.js";
 import { closeProgress } from "./progress.js";
 import { ask } from "./server_link.js";
@@ -32,6 +32,7 @@ function fill({ levels, agents, offered }) {
     element("input", { type: "radio", name: "level", value: level.agent }),
     element("strong", {}, level.name), element("span", {}, level.says))));
   const isLevel = agent => levels.some(level => level.agent === agent);
+  for (const name of ["coach", "counting"]) form[name].replaceChildren(...[...find("settings")[name].options].map(one => one.cloneNode(true)));
   form.level.value = isLevel(preferences.level) && offered.first ? preferences.level : isLevel(offered.agent) ? offered.agent : levels.at(-1).agent;
   form.agent.value = isLevel(offered.agent) ? "" : offered.agent;
   form.dealer.value = offered.dealer;
@@ -52,8 +53,7 @@ function row(one) {
   const [own, other] = one.scores;
   return element("li", {},
     element("a", { href: `#${one.game}` },
-      smallBoard(one.scores),
-      element("span", {}, element("strong", {}, one.name), ` ${own} : ${other}, deal ${one.deal}${one.imported ? ", imported" : one.practice ? ", practice" : ""}`),
+      element("span", {}, element("strong", {}, one.name), ` ${own} : ${other}, deal ${one.deal}${one.day ? ` of ${one.day}` : one.imported ? ", imported" : one.practice ? ", practice" : ""}`),
       element("span", { className: "when" }, when(one.game))),
     deleting(one));
 }
@@ -78,13 +78,6 @@ function deleting(one) {
   return made;
 }
 
-// Both scores as two tracks to 121, with the skunk lines.
-function smallBoard([own, other]) {
-  const tracks = [[other, 1, 3], [own, 0, 9]].flatMap(([score, seat, y]) => [
-    drawn("path", { class: "track", d: `M2 ${y}H119` }), ...(score ? [drawn("path", { class: `seat-${seat}`, d: `M2 ${y}H${Math.max(2.1, 119 * score / 121)}` })] : [])]);
-  return drawn("svg", { class: "small-board", viewBox: "0 0 121 12", "aria-hidden": "true" }, ...tracks, drawn("path", { class: "skunks", d: "M60 0V12M90 0V12" }));
-}
-
 // 20250131-201500 as people write it.
 function when(game) {
   const [, year, month, day, hour, minute] = game.match(/(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)/);
@@ -99,46 +92,29 @@ function warming(warm) {
   }, 1000);
 }
 
-find("import").addEventListener("submit", async event => {
+// Sends what a form says, and goes to the game that comes of it.
+async function begin(event, name, fields) {
   event.preventDefault();
-  find("fault").hidden = true;
-  try {
-    location.hash = (await ask("bring", { line: event.target.line.value.trim() })).game;
-    event.target.reset();
-  } catch (error) {
-    fault(error);
-  }
-});
-
-find("pair").addEventListener("submit", async event => {
-  event.preventDefault();
-  find("fault").hidden = true;
-  const { first, second } = event.target;
-  try {
-    location.hash = (await ask("pair", { people: [first.value, second.value] })).game;
-  } catch (error) {
-    fault(error);
-  }
-});
-
-find("levels").addEventListener("change", () => { find("new").agent.value = ""; });
-
-find("new").addEventListener("submit", async event => {
-  event.preventDefault();
-  const form = event.target, button = form.querySelector("button.main");
+  const button = event.target.querySelector("button");
   button.disabled = true;
   find("fault").hidden = true;
-  prefer({ level: form.level.value });
   try {
-    const seed = form.seed.value.trim();
-    const begun = await ask("new", {
-      agent: form.agent.value.trim() || form.level.value, dealer: form.dealer.value, scores: [Number(form.own.value), Number(form.theirs.value)],
-      seed: seed ? Number(seed) : null, practice: form.practice.checked, coach: form.coach.value, counting: form.counting.value,
-    });
-    location.hash = begun.game;
+    location.hash = (await ask(name, fields)).game;
   } catch (error) {
     fault(error);
   } finally {
     button.disabled = false;
   }
+}
+
+find("import").addEventListener("submit", event => begin(event, "bring", { line: event.target.line.value.trim() }));
+find("pair").addEventListener("submit", event => begin(event, "pair", { people: [event.target.first.value, event.target.second.value] }));
+find("levels").addEventListener("change", () => { find("new").agent.value = ""; });
+find("new").addEventListener("submit", event => {
+  const form = event.target, seed = form.seed.value.trim();
+  prefer({ level: form.level.value });
+  begin(event, "new", {
+    agent: form.agent.value.trim() || form.level.value, dealer: form.dealer.value, scores: [Number(form.own.value), Number(form.theirs.value)],
+    seed: seed ? Number(seed) : null, practice: form.practice.checked, coach: form.coach.value, counting: form.counting.value,
+  });
 });

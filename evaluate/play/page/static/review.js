@@ -2,7 +2,7 @@
 
 import { drawLine } from "./line.js";
 import { element, fault, find, sentence, withCards } from "./parts.js";
-import { ask } from "./server_link.js";
+import { ask, SITE } from "./server_link.js";
 import { clearShow, countAloud, tellVerdict } from "./show.js";
 import { drawTable } from "./table.js";
 
@@ -96,7 +96,10 @@ function sharing(game) {
   box.addEventListener("toggle", async () => {
     if (!box.open || box.children.length > 1) return;
     const found = await ask("share", { game: game.game }).catch(fault);
-    if (found) box.append(field("as text, for people", found.text, 12), field("as a line, to import it", found.line, 4));
+    if (!found) return;
+    const link = SITE ? "as a link" : "as the end of a link, after the address of a table without a server";
+    const shown = [["as text, for people", found.text], ["as a line, to import it", found.line], [link, found.code && `${SITE}#replay/${found.code}`]];
+    box.append(...shown.filter(([, text]) => text).map(([label, text]) => field(label, text, text.includes("\n") ? Math.min(12, text.split("\n").length + 1) : 3)));
   });
   return box;
 }

@@ -1,5 +1,7 @@
 // Messages to the server: one POST each, answered by JSON.
 
+export const SITE = ""; // nobody else can open this page
+
 export class Refused extends Error {
   constructor(text, status) { super(text); this.status = status; }
 }

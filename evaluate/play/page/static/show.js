@@ -82,11 +82,12 @@ export function tellVerdict(text) {
 // How a game has ended, in the place of its last hand.
 export function showResult(frame, names) {
   const [own, other] = frame.sides.map(side => side.score), box = find("show"), hand = frame.counted;
-  const won = own > other, [skunk] = frame.caption.match(/(double )?skunk$/) ?? [];
+  const won = own > other, title = Math.max(own, other) < 121 ? ["The deal is over ", `${own} : ${other}`] : [won && names[0] === "you" ? "You win " : `${names[won ? 0 : 1]} wins `, `${Math.max(own, other)} : ${Math.min(own, other)}`];
+  const [skunk] = frame.caption.match(/(double )?skunk$/) ?? [];
   const short = hand && hand.pegged < hand.points - hand.missed ? `, of which the peg needed ${hand.pegged}` : "";
   const last = hand ? `${titleOf(hand, names)} was counted last: ${hand.points}${short}` : "the last points fell in the play";
   box.replaceChildren(element("div", { className: "result" },
-    element("h2", { className: `seat-${won ? 0 : 1}` }, won && names[0] === "you" ? "You win " : `${names[won ? 0 : 1]} wins `, element("strong", {}, `${Math.max(own, other)} : ${Math.min(own, other)}`)),
+    element("h2", { className: `seat-${won ? 0 : 1}` }, title[0], element("strong", {}, title[1])),
     skunk ? element("p", { className: "skunk" }, `${sentence(skunk).slice(0, -1)}!`) : "",
     element("p", {}, sentence(last))));
   tellVerdict(hand?.told);

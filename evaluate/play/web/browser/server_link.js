@@ -1,5 +1,7 @@
 // Messages to the worker, which answers them as the server of `crib-env play` does.
 
+export const SITE = location.href.split("#")[0];
+
 export class Refused extends Error {
   constructor(text, status) { super(text); this.status = status; }
 }
