@@ -238,7 +238,7 @@ def main() -> int:
     """Prints digests and speeds as JSON; exit status 1 if a digest differs."""
     parser = argparse.ArgumentParser(prog="python -m crib_env.gpu.check", description=__doc__)
     parser.add_argument("--device", choices=DEVICES, default="cuda")
-    parser.add_argument("--games", type=int, default=100_000, help="of native players, for the digests")
+    parser.add_argument("--games", type=int, default=1_000_000, help="of native players, for the digests")
     parser.add_argument("--rows", type=int, default=100_000, help="of an environment, a tenth of them in self-play")
     parser.add_argument("--natives", nargs="+", choices=NATIVE, default=list(NATIVE), help="for the digests")
     parser.add_argument("--sizes", type=int, nargs="*", default=[2**k for k in range(10, 23, 2)], help="for the speeds")
