@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
@@ -12,11 +11,13 @@ pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
 from crib_env.agents.baselines import RandomAgent
+from crib_env.evaluate.commands.play import play
 from crib_env.evaluate.play.given_deals import deal_of, par_of
 from crib_env.evaluate.play.page import games as games_of_the_page
-from crib_env.evaluate.play.saved_game import GameSoFar, SavedGame
+from crib_env.evaluate.play.saved_game import SavedGame
 from crib_env.evaluate.skill.analysis.judges import play_judge
 from tests.helpers.page import served_page
+from tests.helpers.refusals import refused
 
 DAY = date(2026, 1, 31)
 
@@ -99,11 +100,12 @@ def test_the_text_to_share_names_no_card(page):
     assert len(text.splitlines()[-1]) == len(page.ask("notes", game=state["game"])[1]["notes"])
 
 
-def test_a_game_that_names_a_day_keeps_it(tmp_path):
-    """The file of a deal that was begun is of one deal when it is read again."""
+def test_its_file_is_one_deal_when_it_is_read_again_and_not_for_the_terminal(tmp_path, monkeypatch):
     game = SavedGame.begin_in(deal_of(DAY), tmp_path)
     game.close()
     found = SavedGame.resume(game.file, None)
-    assert found.so_far == replace(deal_of(DAY), standing=(0, 0))
-    assert isinstance(found.so_far, GameSoFar)
+    assert found.so_far == deal_of(DAY)
     found.close()
+    monkeypatch.chdir(tmp_path)
+    with refused("the deal of a day, which is played on the page"):
+        play(terminal=True, resume=game.file)

@@ -304,6 +304,7 @@ class Games:
         """The positions of today, of a theme that are due, or of a rush that begins now, without their answers; and
         what has been answered."""
         if theme == RUSH:
+            self._check_is_ready()  # the clock runs
             self._rush = Rush(self._folder, datetime.now())
         lesson = self._lesson(theme)
         given = {name: {"cards": answer.cards, "right": answer.is_right} for name, answer in lesson.given().items()}

@@ -60,7 +60,7 @@ function show(k) {
   const send = element("button", { id: "send", className: "main", disabled: true, onclick: answer }, "Answer");
   find("lesson").replaceChildren(lesson.seconds ? "" : steps(),
     element("div", { className: "felt" },
-      element("h2", lesson.seconds ? { id: "clock" } : {}, `Position ${k + 1} of ${lesson.positions.length}`),
+      lesson.seconds ? element("h2", { id: "clock" }, find("clock")?.textContent) : element("h2", {}, `Position ${k + 1} of ${lesson.positions.length}`),
       element("p", {}, `${one.title}${lesson.theme === "rush" ? "" : ` You have ${own.score}, your opponent ${other.score}. `}${own.is_dealer ? "You deal: the crib is yours." : "Your opponent deals: the crib is theirs."}`),
       one.frame.laid.length || one.choose === 1 ? play(one.frame) : null,
       hand,
@@ -128,7 +128,7 @@ function answered({ right, note, choices: found, published }, one) {
     element("ol", { className: "notes" }, told(note, { over: false })),
     published.length ? element("p", {}, "Published answers: ", ...published.flatMap(([ranks, people], k) => [k ? "; " : "", element("strong", {}, ranks), ` by ${people.join(", ")}`]), ".") : null,
     then >= 0 ? element("button", { id: "next", className: "main", onclick: () => show(then) }, "Next position")
-      : element("p", {}, `You have answered ${score(lesson.positions)} as well as can be. There are new positions tomorrow.`),
+      : element("p", {}, `You have answered ${score(lesson.positions)} as well as can be.${lesson.theme ? "" : " There are new positions tomorrow."}`),
     choices(found),
   ].filter(Boolean);
 }
