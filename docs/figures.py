@@ -21,7 +21,7 @@ from crib_env.agents.equilibrium import load_blueprint
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.figures import AMOUNT, BLUE, GOOD_AND_BAD, GREY, RED, new_figure
-from crib_env.evaluate.makers.calibration import BANDS, DISCARDS, Calibration, losses
+from crib_env.evaluate.makers.calibration import BANDS, DISCARDS, Calibration, in_band, losses
 from crib_env.evaluate.matches.game_records import GameRecord, read_records
 from crib_env.evaluate.runs.learning_curves import curve_of_json, draw_curves
 from crib_env.files.json_text import read_json
@@ -46,7 +46,8 @@ def calibration(data: Path) -> Figure:
     groups = [[(stated, expected, BLUE, "")]]
     axes[0].set(title=f"the dealer wins, {len(stated)} pairs of scores", ylabel="played, %")
     for place, band in zip(axes[1:], BANDS):
-        groups.append([(*losses(found.discards, band, k), (BLUE, RED)[k], name) for k, name in enumerate(DISCARDS)])
+        some = in_band(found.discards, *band)
+        groups.append([(*losses(some, k)[:2], (BLUE, RED)[k], name) for k, name in enumerate(DISCARDS)])
         place.set(title=f"a discard loses, {band[0]} to {band[1]}")
     for place, of_place in zip(axes, groups):
         values = 100 * np.concatenate([part for group in of_place for part in group[:2]])

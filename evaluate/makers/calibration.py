@@ -33,12 +33,15 @@ from crib_env.views import views_of
 
 BANDS = ((0, 95), (96, 110), (111, 120))
 """The higher of the two scores before a discard."""
+BOTH = (95, 108)
+"""From these scores of both players on, positions are looked at once more."""
 DISCARDS = ("second", "fourth")
 """The discards that are compared with the best."""
 _RANKS = (1, 3)
 _PAIRS_AT_ONCE = 15  # that meet the same deals
 _GAMES_AT_ONCE = 250
 _DEALS_AT_ONCE = 1_000
+_FEWEST = 3  # positions that have a slope with an interval
 _NEAR = 100  # two thirds of the pairs of scores have one above this
 _FURTHEST = 30  # points between the two scores of a position at most
 
@@ -102,12 +105,22 @@ class Calibration(NamedTuple):
         return found
 
 
-def losses(rows: Sequence[OfDiscards], band: tuple[int, int], rank: int) -> tuple[np.ndarray, np.ndarray]:
-    """What the second (``rank`` 0) or the fourth discard (1) loses where the higher score is in a band, as stated (P,)
-    and as played (P,)."""
-    some = [row for row in rows if band[0] <= max(row.own, row.opponents) <= band[1]]
-    stated, played = np.array([row.stated for row in some]), np.array([row.played for row in some])
-    return stated[:, 0] - stated[:, 1 + rank], played[:, 0] - played[:, 1 + rank]
+def in_band(rows: Sequence[OfDiscards], low: int, high: int) -> list[OfDiscards]:
+    """The positions whose higher score is in a band."""
+    return [row for row in rows if low <= max(row.own, row.opponents) <= high]
+
+
+def both_from(rows: Sequence[OfDiscards], low: int) -> list[OfDiscards]:
+    """The positions whose lower score is at least ``low``."""
+    return [row for row in rows if low <= min(row.own, row.opponents)]
+
+
+def losses(rows: Sequence[OfDiscards], rank: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What the second (``rank`` 0) or the fourth discard (1) loses, as stated (P,) and as played (P,), and the standard
+    errors of the latter (P,)."""
+    stated, played = np.array([row.stated for row in rows]), np.array([row.played for row in rows])
+    errors = np.array([row.errors[rank] for row in rows])
+    return stated[:, 0] - stated[:, 1 + rank], played[:, 0] - played[:, 1 + rank], errors
 
 
 def agreement_of_scores(rows: Sequence[AtScores]) -> tuple[float, float, float]:
@@ -115,6 +128,14 @@ def agreement_of_scores(rows: Sequence[AtScores]) -> tuple[float, float, float]:
     _, _, stated, error, played, played_error = np.array(rows).T
     off, within = np.abs(played - stated), Z * np.hypot(error, played_error)
     return float(np.sqrt((off**2).mean())), float(off.max()), float((off <= within).mean())
+
+
+def off_by(stated: np.ndarray, played: np.ndarray, errors: np.ndarray) -> tuple[float, float]:
+    """How far stated losses (P,) are off: root of the mean square of what is not noise of the played ones; and how far
+    above it its 95 % interval goes."""
+    squares = (stated - played) ** 2 - errors**2
+    rms, most = np.sqrt(np.maximum(squares.mean() + np.array([0.0, half_width(mean_interval(squares))]), 0.0))
+    return float(rms), float(most - rms)
 
 
 def agreement_of_losses(stated: np.ndarray, played: np.ndarray) -> tuple[float, float, float, float]:
@@ -140,14 +161,21 @@ def print_agreement(found: Calibration) -> None:
         f"At {found.plan.pairs} pairs of scores the win table is {100 * rms:.2f} % points off (root of the mean "
         f"square), and {100 * most:.2f} at most; {covered:.0%} are within their 95 % interval."
     )
-    rows = []
-    for low, high in BANDS:
+    rows, groups = [], [(f"higher {low} to {high}", in_band(found.discards, low, high)) for low, high in BANDS]
+    for scores, some in groups + [(f"both from {low}", both_from(found.discards, low)) for low in BOTH]:
         for rank, name in enumerate(DISCARDS):
-            stated, played = losses(found.discards, (low, high), rank)
+            if len(some) < _FEWEST:
+                continue
+            stated, played, errors = losses(some, rank)
             slope, wide, mean, about = agreement_of_losses(stated, played)
-            difference = f"{100 * mean:.2f} ± {100 * about:.2f}"
-            rows.append((f"{low} to {high}", name, f"{slope:.3f} ± {wide:.3f}", difference, f"{len(stated)}"))
-    header = ["higher score", "discard", "slope", "stated less played", "positions"]
+            off, more = off_by(stated, played, errors)
+            figures = (
+                f"{slope:.3f} ± {wide:.3f}",
+                f"{100 * mean:.2f} ± {100 * about:.2f}",
+                f"{100 * off:.2f} + {100 * more:.2f}",
+            )
+            rows.append((scores, name, *figures, f"{len(stated)}"))
+    header = ["scores", "discard", "slope", "stated less played", "off by", "positions"]
     console.print(table_of("what a discard loses, stated and played", header, rows, words=2))
 
 
@@ -276,7 +304,7 @@ def calibration(
     *,
     pairs: Annotated[int, Range(1, WIN * WIN // 3)] = 60,
     games: Amount = 20_000,
-    positions: Annotated[int, Range(3, 10_000)] = 100,
+    positions: Annotated[int, Range(_FEWEST, 10_000)] = 100,
     deals: Amount = 20_000,
     seed: Seed = 0,
     threads: Threads = 2,
