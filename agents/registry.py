@@ -28,6 +28,7 @@ _AGENTS = {
     "equilibrium": "crib_env.agents.equilibrium:EquilibriumAgent",
     "ismcts": "crib_env.agents.tree_search:ISMCTSAgent",
     "uct-determinized": "crib_env.agents.tree_search:DeterminizedUCTAgent",
+    "search": "crib_env.agents.search:SearchAgent",
     "best": "crib_env.agents.best:load",
     "erring": "crib_env.agents.best:ErringAgent",
     "human": "crib_env.agents.human:HumanAgent",

@@ -46,12 +46,11 @@ from crib_env.batch import GameBatch
 from crib_env.cards import format_cards, parse_card, parse_cards
 from crib_env.engine import DEAL_EPISODE, DEALER, GAME, GAME_EPISODE, PEGGING_EPISODE, PLAY, PONE, WIN
 from crib_env.evaluate.command_line import SomePositive
-from crib_env.evaluate.matches.mirrored import copy_of
 from crib_env.evaluate.skill.luck.variates import NET_POINTS, WINS, LuckMeter, Measure, less_luck, standard_luck_table
 from crib_env.evaluate.skill.positions import act_all, after_cards, batch_of, before_discards, begin_all, cards_of
 from crib_env.hands import N_FOURS
 from crib_env.kernels import mask_of
-from crib_env.players.agent import Agent
+from crib_env.players.agent import Agent, copy_of
 from crib_env.players.agent_from_text import as_agent
 from crib_env.players.games import turns
 from crib_env.players.one_at_a_time import decisions

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from crib_env.agents import make_agent
+from crib_env.agents.asked.asking import suits_of
+from crib_env.agents.asked.questions import Questions
 from crib_env.agents.simple_players import simple_policy
 from crib_env.engine import ROLES
-from crib_env.evaluate.skill.exploitability.asking import suits_of
-from crib_env.evaluate.skill.exploitability.pegging_game import Questions
 from crib_env.solver.cfr import PlaySolver, Population
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play

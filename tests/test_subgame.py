@@ -5,7 +5,6 @@ import pytest
 
 from crib_env.engine import DEALER, PONE
 from crib_env.hands import HAND_TABLES, N_HANDS, N_RANKS, ORDERINGS, hand_number
-from crib_env.solver import play_game
 from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.pairs import pairs_dealt
 from crib_env.solver.play_game import PlayGame, Reached
@@ -40,11 +39,10 @@ def after(laid):
     return state
 
 
-def test_a_subgame_has_the_points_of_the_whole_play(monkeypatch):
-    monkeypatch.setattr(play_game, "SPLIT", 0)  # the same order of nodes
+def test_a_subgame_has_the_points_of_the_whole_play():
     state = after(LAID)
     prior = (ORDERINGS[2], ORDERINGS[3])
-    subgame, game = Subgame(state, ([9, 8], [4]), net_points(), prior), PlayGame(prior, state, 1)
+    subgame, game = Subgame(state, ([9, 8], [4]), net_points(), prior), PlayGame(prior, state, 1, 0)
     rng = np.random.default_rng(1)
     subgame.policy[:] = rng.random(len(subgame.policy))
     deals = prior[PONE] @ pairs_dealt(state) @ prior[DEALER]
@@ -52,11 +50,10 @@ def test_a_subgame_has_the_points_of_the_whole_play(monkeypatch):
 
 
 @pytest.mark.parametrize("role", [PONE, DEALER])
-def test_the_values_of_ranks_are_those_of_the_whole_play(monkeypatch, role):
-    monkeypatch.setattr(play_game, "SPLIT", 0)
+def test_the_values_of_ranks_are_those_of_the_whole_play(role):
     state = after(LAID)
     prior = (ORDERINGS[2], ORDERINGS[3])
-    subgame, game = Subgame(state, ([9, 8], [4]), net_points(), prior), PlayGame(prior, state, 1)
+    subgame, game = Subgame(state, ([9, 8], [4]), net_points(), prior), PlayGame(prior, state, 1, 0)
     subgame.solve(3)
     compared = 0
     for hand in range(0, len(prior[role]), 5):
@@ -109,10 +106,9 @@ def test_a_subgame_solved_again_is_worth_what_it_was():
     assert total / deals == pytest.approx(game.expected(solver.average), abs=1e-3)
 
 
-def test_more_iterations_come_closer_to_the_equilibrium(monkeypatch):
-    monkeypatch.setattr(play_game, "SPLIT", 0)
+def test_more_iterations_come_closer_to_the_equilibrium():
     state, prior = after(LAID), (ORDERINGS[2], ORDERINGS[3])
-    subgame, game = Subgame(state, ([9, 8], [4]), net_points(), prior), PlayGame(prior, state, 1)
+    subgame, game = Subgame(state, ([9, 8], [4]), net_points(), prior), PlayGame(prior, state, 1, 0)
     found = []
     for iterations in (2, 6, 20):
         subgame.solve(iterations)

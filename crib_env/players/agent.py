@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeGuard, get_args, runtime_checkable
 
@@ -120,3 +121,14 @@ def declared(player: object) -> Powers:
                 fault = "no {}, which {} needs" if is_said else "{}, but declares {}"
                 raise ValueError(f"agent {name!r} has " + fault.format(need, f"{power}={value!r}"))
     return powers
+
+
+def copy_of(agent: Agent) -> Agent:
+    """A copy of an agent, for a second thread; ``ValueError`` if it cannot be copied."""
+    try:
+        return copy.deepcopy(agent)
+    except Exception as error:
+        raise ValueError(
+            f"agent {agent.name!r} cannot be copied for a second thread ({error}): "
+            "play with threads=1, or declare powers = Powers(copyable=False) in its class"
+        ) from error

@@ -66,6 +66,8 @@ class PlayGame:
             default the cards are dealt at random.
         start: the public state (:mod:`crib_env.solver.public_state`). By default pone leads and both roles hold four
             cards: the pegging game.
+        split: after how many steps the tree's parts begin, which threads share. After none, what follows from a node is
+            one stretch of nodes.
 
     Attributes:
         tree, extent: the public tree, and how large it is.
@@ -75,13 +77,17 @@ class PlayGame:
     """
 
     def __init__(
-        self, prior: Sequence[np.ndarray] | None = None, start: np.ndarray | None = None, threads: int = 2
+        self,
+        prior: Sequence[np.ndarray] | None = None,
+        start: np.ndarray | None = None,
+        threads: int = 2,
+        split: int = SPLIT,
     ) -> None:
         start = start_of_play() if start is None else start
         self._sizes = sizes = tuple(start[CARDS : CARDS + len(ROLES)].tolist())
         self.cards: int = sizes[PONE]
         self.prior = tuple(ORDERINGS[size] for size in sizes) if prior is None else tuple(prior)
-        self.tree, self.extent, keys = build_tree(start, min(SPLIT, sum(sizes) - 4))
+        self.tree, self.extent, keys = build_tree(start, min(split, sum(sizes) - 4))
         self.nodes = self.tree.nodes
         self.arrays = Game(self.tree, make_endings(keys, threads), HAND_TABLES)
         self._deals = float(self.prior[PONE] @ pairs_dealt(start) @ self.prior[DEALER])

@@ -46,7 +46,7 @@ class Weights(NamedTuple):
     """(S,) float32 what the other role plays by; often the same array, since each slot belongs to one role."""
     average: np.ndarray
     """(S,) float32, to which the policies of iterations are added; a best response writes its choices there, 1 for the
-    best ones. Empty if none of this is wanted."""
+    best ones, and ``EXPECTED`` the value of each choice, as values of hands are. Empty if none of this is wanted."""
 
 
 class Step(NamedTuple):
@@ -335,11 +335,13 @@ def _own_choice(game, weights, average, step, here, work):
             _note_best(node, hands, values, by_rank, average)
         return
     policy_at(node, hands, weights, policy)
-    slot = node["first_slot"]
+    slot, is_noted = node["first_slot"], step.mode == EXPECTED and len(average) > 0
     for rank in range(low, high):
         for left in range(n_left):
             h = hands.with_rank[k - 1, rank, left]
             values[value + h] += chosen(weights[slot + left], policy, h) * by_rank[_EARNED, rank, left]
+            if is_noted:
+                average[slot + left] = by_rank[_EARNED, rank, left]
         slot += n_left
     if step.mode == UPDATE_REGRETS:
         slot = node["first_slot"]

@@ -26,6 +26,7 @@ from crib_env.evaluate.matches.game_records import GameRecord, Recorder
 from crib_env.evaluate.skill.luck.variates import LuckMeter
 from crib_env.evaluate.statistics import match_points
 from crib_env.kernels import streams
+from crib_env.players.agent import copy_of
 from crib_env.players.agent_from_text import as_agent
 from crib_env.players.games import Observers, by_player, play_out, turns
 from crib_env.views import PlayerViews
@@ -190,17 +191,6 @@ def check_players(names: Iterable[str]) -> None:
     for name in names:
         if make_agent(name).powers.plays_once:
             raise ValueError(f"agent {name!r} cannot play many games: give another")
-
-
-def copy_of(agent: Agent) -> Agent:
-    """A copy of an agent, for a second thread; ``ValueError`` if it cannot be copied."""
-    try:
-        return copy.deepcopy(agent)
-    except Exception as error:
-        raise ValueError(
-            f"agent {agent.name!r} cannot be copied for a second thread ({error}): "
-            "play with threads=1, or declare powers = Powers(copyable=False) in its class"
-        ) from error
 
 
 class Pace:

@@ -12,8 +12,8 @@ import numpy as np
 from crib_env.agents import Agent
 from crib_env.batch import GameBatch
 from crib_env.engine import GAME, GAME_EPISODE, PEGGING_EPISODE, act, begin_deal, begin_game
-from crib_env.evaluate.matches.mirrored import copy_of
 from crib_env.kernels import kernel, mask_of
+from crib_env.players.agent import copy_of
 from crib_env.players.agent_from_text import as_agent
 from crib_env.players.games import turns
 

@@ -42,7 +42,7 @@ SETTINGS = {
 }
 MORE = ["ismcts:iterations=30,draw=uniform,show=drawn", "best:scores=no"]
 ASKS = {"human", "llm"}  # somebody else
-PLAYERS = sorted({*NAMES, *MORE} - ASKS)
+PLAYERS = sorted({*NAMES, *MORE} - ASKS - {"search"})  # which plays the pegging game alone
 
 
 def remembering(folder):

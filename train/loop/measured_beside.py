@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from crib_env.agents import make_agent
+from crib_env.agents.asked.asking import layers_on_one_thread
 from crib_env.agents.networks.weights_file import SUFFIX
 from crib_env.evaluate.runs.format import EXPLOITABILITY, with_band
-from crib_env.evaluate.skill.exploitability.asking import layers_on_one_thread
 from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from crib_env.agents.asked.asking import Suits
 from crib_env.engine import DEALER, GAME, PEGGING_EPISODE, PLAY_EPISODE, act, begin_deal, begin_game
-from crib_env.evaluate.skill.exploitability.asking import Suits
 from crib_env.hands import HAND_TABLES, KING, N_RANKS
 from crib_env.kernels import GOLDEN, below, bit, kernel, lowest, mix, popcount
 from crib_env.solver.play_game import PlayGame
@@ -96,7 +96,7 @@ def add_to_policy(game: PlayGame, decisions: np.ndarray, chances: np.ndarray, we
 
 
 @kernel
-def _number_of(hand, hands):
+def number_of(hand, hands):
     """The number of a hand of cards among the hands of ranks of its size."""
     number, k = np.int64(0), 0
     while hand:
@@ -131,7 +131,7 @@ def _add(nodes, decisions, chances, hands, weights):
             rest &= rest - 1
             rank = card % 13
             if rank < node["high"] and chances[i, card] > 0:  # cards of one rank are the same choice
-                slot = node["first_slot"] + (rank - low) * n_left + _number_of(hand ^ bit(card), hands)
+                slot = node["first_slot"] + (rank - low) * n_left + number_of(hand ^ bit(card), hands)
                 weights[slot] += decisions[i]["weight"] * chances[i, card]
 
 
@@ -147,7 +147,7 @@ def has_choices(hand):
 
 
 @kernel
-def _child(tree, node, rank):
+def child(tree, node, rank):
     """Where laying a rank leads, or go if the rank is that of ``high``."""
     return tree.links[node["first_link"] + rank - min(node["floor"][node["actor"]], node["high"])]["to"]
 
@@ -202,7 +202,7 @@ def _lay(tree, decisions, cards, chances, suits):
     for i in range(len(decisions)):
         decision = decisions[i]
         node = tree.nodes[decision["node"]]
-        decision["node"] = _child(tree, node, cards[i] % 13)
+        decision["node"] = child(tree, node, cards[i] % 13)
         decision["weight"] *= chances[i]
         decision["hand"] ^= bit(cards[i])
         decision["laid"][decision["n_laid"]] = cards[i]
@@ -244,7 +244,7 @@ def _follow(tree, after, role, stack, here, found):
                     n += 1
                     continue
                 if fitting:
-                    to = _child(tree, node, lowest(fitting) % 13)
+                    to = child(tree, node, lowest(fitting) % 13)
                     if to >= 0 and has_choices(hand ^ fitting):
                         stack[n_stack] = one
                         _moves(stack[n_stack], to, lowest(fitting))
@@ -256,14 +256,14 @@ def _follow(tree, after, role, stack, here, found):
                 for k in range(one["n_laid"]):
                     seen |= bit(one["laid"][k])
                 for rank in range(node["floor"][1 - role], high):
-                    free, to = _free(seen, rank), _child(tree, node, rank)
+                    free, to = _free(seen, rank), child(tree, node, rank)
                     if free and to >= 0:
                         word = mix(one["word"] + np.uint64(to) * GOLDEN)
                         stack[n_stack] = one
                         _moves(stack[n_stack], to, _take(seen, rank, below(word, free)))
                         n_stack += 1
             if high < 13:
-                to = _child(tree, node, high)
+                to = child(tree, node, high)
                 if to >= 0:
                     stack[n_stack] = one
                     stack[n_stack]["node"] = to

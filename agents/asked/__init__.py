@@ -1,0 +1,1 @@
+"""How agents are asked for their policies of the whole play, by ranks."""
