@@ -323,7 +323,7 @@ class _Results:
     def largest_error(self) -> float:
         """The largest standard error of a chance to win of those that are left."""
         values = self._less_luck()
-        return max(_mean(values[k][:, WINS])[1] for k in self.left.tolist())
+        return max(_chance(values[k][:, WINS])[1] for k in self.left.tolist())
 
     def rollout(self) -> Rollout:
         """The rollout so far."""
@@ -334,7 +334,7 @@ class _Results:
             chances, points = (values[k][:, result] for result in (WINS, NET_POINTS))
             behind = self.compared(values, k, best)
             found.append(
-                Choice(tuple(self.choices[k].tolist()), *_mean(chances), *_mean(points), *behind, len(chances))
+                Choice(tuple(self.choices[k].tolist()), *_chance(chances), *_mean(points), *behind, len(chances))
             )
         before, after = np.concatenate(self._parts[best])[:, 0, WINS].var(), values[best][:, WINS].var()
         ratio = float(before / after) if after > 1e-20 else 1.0
@@ -343,6 +343,12 @@ class _Results:
 
 def _mean(values: np.ndarray) -> tuple[float, float]:
     return float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values)))
+
+
+def _chance(values: np.ndarray) -> tuple[float, float]:
+    """A chance and its standard error: at least one deal of them, as one that always won may lose yet."""
+    mean, error = _mean(values)
+    return mean, max(error, 1 / len(values))
 
 
 def _view_of(decision: Any) -> PlayerViews:

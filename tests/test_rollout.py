@@ -8,7 +8,7 @@ import pytest
 
 from crib_env import GameBatch, parse_cards, streams
 from crib_env.agents import make_agent
-from crib_env.cards import format_cards, parse_card
+from crib_env.cards import format_cards
 from crib_env.engine import GAME_EPISODE, OVER, WIN
 from crib_env.evaluate import rollout as of_rollouts
 from crib_env.evaluate.__main__ import run
@@ -19,6 +19,7 @@ from crib_env.evaluate.rollout import position, rollout
 from crib_env.evaluate.skill.positions import begin_all
 from crib_env.evaluate.skill.suite import endgames
 from crib_env.players.games import play_out, turns
+from tests.helpers.refusals import refused
 
 DISCARD = position("5H 5C JD QS 2H 3D", dealer=True, scores=(100, 110))
 LEAD = position("5H 5C JD QS 2H 3D", scores=(90, 95), discarded="2H 3D", starter="4C")
@@ -47,7 +48,7 @@ def test_a_game_that_the_next_card_wins_is_won():
     last = position("5H 5C JD QS 2H 3D", True, (120, 120), discarded="2H 3D", starter="4C", laid="8H JD TC 5H KD 5C 7C")
     for until in ("deal", "game"):
         (choice,) = rollout(last, agent="greedy", until=until, deals=100).choices
-        assert (choice.cards, choice.chance, choice.chance_error, choice.points) == ((50,), 1.0, 0.0, 1.0)
+        assert (choice.cards, choice.chance, choice.chance_error, choice.points) == ((50,), 1.0, 0.01, 1.0)
 
 
 def test_a_worse_choice_is_given_up_and_the_best_is_decided():
@@ -165,13 +166,18 @@ def test_ctrl_c_prints_what_is_known_so_far(monkeypatch, capsys):
 
 def test_endgames_of_the_suite_are_labelled_with_the_error_asked_for(tmp_path):
     """The card that wins for certain wins every time, whatever the error."""
-    file = tmp_path / "labels.json"
-    endgame_rollouts(file, agent="greedy", positions=1, error=0.05)
-    (found,) = json.loads(file.read_text())["positions"]
-    assert all(one["chance_error"] <= 0.05 and one["deals"] == found["deals"] for one in found["choices"])
-    solved = endgames.standard().best[0]
-    assert found["choices"][0]["chance"] > 0.9
-    assert solved[parse_card(found["choices"][0]["cards"]) % 13]
+    file = tmp_path / "endgames.npz"
+    endgame_rollouts(file, agent="greedy", error=0.05)
+    found, pinned = endgames.Endgames.load(file), endgames.standard()
+    legal = np.isfinite(pinned.chance)
+    assert (np.isfinite(found.chance) == legal).all()
+    assert (found.error[legal] <= 0.05).all()
+    assert (found.chance[pinned.best == 1] > 0.9).all()
+    before = file.read_bytes()
+    endgame_rollouts(file, agent="greedy", error=0.5)  # all are there
+    assert file.read_bytes() == before
+    with refused("agent='careful'", "'greedy'"):
+        endgame_rollouts(file, agent="careful")
 
 
 def main(words):

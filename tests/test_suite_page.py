@@ -19,6 +19,7 @@ COLUMNS = {
     "chance to win lost a discard, %": "discard, % points to win",
     "points lost a card laid": "card laid, points",
     "endgames solved, of 20": "endgames",
+    "chance to win lost an endgame, %": "endgame, % points to win",
     "exploitable in the pegging game, points a deal": "exploitable",
     "points lost an answer in words": "text, points",
     "wins against greedy less luck, %": "`greedy`, %",
@@ -45,7 +46,7 @@ def page_table(outcomes):
     wins = "wins against greedy less luck, %"
     for agent, figures in sorted(found.items(), key=lambda one: one[1][wins].mean, reverse=True):
         cells = [" ".join(shown(figures[name])).strip() if name in figures else "–" for name in COLUMNS]
-        share = max(one.share for one in outcomes if one.agent == agent and one.task != text.NAME)
+        share = max(one.share for one in outcomes if one.agent == agent and one.task not in (text.NAME, endgames.NAME))
         rows.append([f"`{agent}`", f"{100 * share:g} %", *cells])
     return markdown_table(["agent", "share", *COLUMNS.values()], rows)
 

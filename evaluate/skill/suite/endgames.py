@@ -1,7 +1,8 @@
 """Twenty endgames of the play, in each of which one rank wins for certain, and at least two others do not.
 
 A card wins for certain if the player, whatever the opponent holds and lays, can reach 121 in this deal before the
-opponent does. So the answer depends on no belief about the opponent. A full search has found them.
+opponent does. So the answer depends on no belief about the opponent. A full search has found them. What the other ranks
+win is known from rollouts (:mod:`crib_env.evaluate.makers.endgame_rollouts`).
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from crib_env.evaluate.skill.suite.task import Work, load_pinned
 from crib_env.evaluate.statistics import Measured
 from crib_env.files.checked_file import Column, SavedArrays
 from crib_env.hands import N_RANKS
+from crib_env.players.games import Z
 
-NAME, VERSION = "endgames", 1
-HASH = "04be97986ce4e2fd2e3186162f54876e"
+NAME, VERSION = "endgames", 2
+HASH = "edf4f8fdf5c6a8ebec6e9ec3ce3930ed"
 N = 20
 PATH = Path(__file__).parent / "data" / f"{NAME}-{VERSION}.npz"
 
@@ -33,6 +35,10 @@ class Endgames(SavedArrays, kind="endgames of the suite", version=VERSION):
     Attributes:
         deals, dealers, scores, cards: as :func:`crib_env.evaluate.skill.positions.after_cards` takes them.
         best: (20, 13) int8, 1 for each rank that wins for certain.
+        chance: (20, 13) float32, the chance to win the game after each rank if ``agent`` plays on; NaN if the rank
+            cannot be laid. After the best rank it is 1 for a player that goes on as well as possible.
+        error: (20, 13) float32, its standard error.
+        agent: in both seats.
     """
 
     deals: Annotated[np.ndarray, Column("i", (N, 13))]
@@ -40,6 +46,9 @@ class Endgames(SavedArrays, kind="endgames of the suite", version=VERSION):
     scores: Annotated[np.ndarray, Column("i", (N, 2))]
     cards: Annotated[np.ndarray, Column("i", (N, 11))]
     best: Annotated[np.ndarray, Column("i", (N, N_RANKS))]
+    chance: Annotated[np.ndarray, Column("f", (N, N_RANKS), has_gaps=True)]
+    error: Annotated[np.ndarray, Column("f", (N, N_RANKS), has_gaps=True)]
+    agent: Annotated[str, Column("U")]
 
     def games(self) -> np.ndarray:
         """(20,) game records."""
@@ -53,5 +62,10 @@ standard = partial(load_pinned, Endgames, PATH, HASH)
 def measure(agent: Agent, work: Work) -> dict[str, Measured]:
     """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
     ranks = chosen_cards(agent, standard().games(), 1, work.on_progress_of(N))[:, 0] % N_RANKS
-    solved = standard().best[np.arange(N), ranks]
-    return {"endgames solved, of 20": Measured(float(solved.sum()), None, N)}
+    solved, chance, error = (of[np.arange(N), ranks] for of in (standard().best, standard().chance, standard().error))
+    lost, error = (np.where(solved, 0.0, one) for one in (1 - chance, error))
+    half_width = 100 * Z * float(np.sqrt((error**2).sum())) / N
+    return {
+        "endgames solved, of 20": Measured(float(solved.sum()), None, N),
+        "chance to win lost an endgame, %": Measured(100 * float(lost.mean()), half_width, N),
+    }
