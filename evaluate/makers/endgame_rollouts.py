@@ -11,7 +11,7 @@ from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run
 from crib_env.evaluate.progress import advancing
-from crib_env.evaluate.rollout import rollout
+from crib_env.evaluate.rollout import Plan, rollout
 from crib_env.evaluate.skill.suite.endgames import PATH, Endgames, N
 from crib_env.evaluate.skill.suite.task import SEED, hash_of
 from crib_env.values import Positive, Threads
@@ -39,11 +39,11 @@ def endgame_rollouts(path: File, agent: AgentOption = "best", error: Positive = 
         made = replace(shipped, chance=chance, error=error_of_chance, agent=agent)
     if made.agent != agent:
         raise ValueError(f"agent={agent!r} is not allowed: {path} was begun with {made.agent!r}")
-    how = {"until": "game", "deals": _MOST, "confidence": 1.0, "error": error, "threads": threads}
+    plan = Plan(until="game", deals=_MOST, confidence=1.0, error=error, threads=threads)
     with advancing("endgames", N) as on_progress:
         for k, game in enumerate(made.games()):
             if np.isnan(made.chance[k]).all():
-                for one in rollout(game, None, agent, seed=SEED + k, **how).choices:
+                for one in rollout(game, None, agent, **vars(replace(plan, seed=SEED + k))).choices:
                     made.chance[k, one.cards[0] % 13], made.error[k, one.cards[0] % 13] = one.chance, one.chance_error
                 made.save(path)
             on_progress(1)

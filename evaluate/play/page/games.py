@@ -174,7 +174,11 @@ class Games:
     def bring(self, line: str) -> dict[str, Any]:
         """Takes in a recorded game, a line or a link (:func:`imported`), to look through it; the same one once."""
         brought = imported(line)
-        kept = self._kept(lambda game: (game.deals, game.cards) == (brought.deals, brought.cards))
+
+        def of(game: GameSoFar) -> tuple[object, ...]:
+            return game.agent, game.opponent, game.deals, game.cards
+
+        kept = self._kept(lambda game: of(game) == of(brought))
         return self.look(kept) if kept else self._begin(brought)
 
     def today(self) -> dict[str, Any]:
