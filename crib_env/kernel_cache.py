@@ -118,7 +118,9 @@ class KernelCache:
                 if told.exists() and time.time() - told.stat().st_mtime < _TOLD_FOR:
                     return
                 told.touch()
-        _say("compiling kernels, this once; it takes from seconds to a minute")
+        if os.environ.get("CRIB_ENV_QUIET", "0") in ("", "0"):
+            line = "crib_env: compiling kernels, this once; it takes from seconds to a minute"
+            print(line, file=sys.stderr, flush=True)
 
     def _take(self, folder: Path) -> Path:
         """The first numbered folder that no other process has; it is locked until this process ends."""
@@ -151,8 +153,6 @@ class KernelCache:
                 shutil.rmtree(self.path / path, ignore_errors=True)  # a folder in the place of a file
                 with suppress(OSError):
                     (self.path / path).unlink()
-        if damaged:
-            _say(f"compiled kernels in {self.path} are not as they were written: they are compiled anew")
         sound = {path: checksum for path, checksum in listed.items() if _kernel_of(path) not in bad}
         if damaged:  # at the end of the process the same names may stand for other contents
             self._write_list(sound)
@@ -205,8 +205,3 @@ def _checksum(path: Path) -> int:
 def _kernel_of(path: str) -> str:
     """The index and the data of a kernel, and what was to become them, have this in common."""
     return re.sub(r"(\.\d+\.nbc|\.nbi)(\.tmp\..*)?$", "", path)
-
-
-def _say(line: str) -> None:
-    if os.environ.get("CRIB_ENV_QUIET", "0") in ("", "0"):
-        print(f"crib_env: {line}", file=sys.stderr, flush=True)
