@@ -1,4 +1,4 @@
-"""The names of curves: learners share them, descriptions say what a step is, strength stands over processor seconds."""
+"""The names of curves: learners share them, and those of intervals come last."""
 
 from dataclasses import replace
 
@@ -58,28 +58,11 @@ def test_every_learner_writes_the_same_names(learner, tmp_path):
 def events(tmp_path_factory):
     settings = replace(small_settings.DDQN, episodes=512, evaluations=2)
     folder, _, _ = finished_run(ddqn, settings, tmp_path_factory.mktemp("runs"))
-    folder.log_end({}, 512, ())
     return EventAccumulator(str(folder.path)).Reload()
 
 
-def test_a_description_says_what_the_step_is(events):
-    def said(tag):
-        return events.SummaryMetadata(tag).summary_description
-
-    assert said("evaluation/win rate against greedy") == "Step: episodes played."
-    assert said("learning/gradient norm") == "Step: episodes played."
-    over_seconds = "strength by processor seconds/win rate against greedy"
-    assert said(over_seconds) == "Step: processor seconds of training."
-
-
-def test_strength_stands_over_processor_seconds(events):
-    over_episodes, over_seconds = (
-        events.Scalars(f"{group}/win rate against greedy") for group in ("evaluation", "strength by processor seconds")
-    )
-    assert [point.value for point in over_seconds] == [point.value for point in over_episodes]
-    assert [point.step for point in over_episodes] == [0, 256, 512]
-    clock = events.Scalars("speed/processor seconds")
-    assert [point.step for point in over_seconds] == [0, *(round(p.value) for p in clock if p.step in (256, 512))]
+def test_strength_stands_over_episodes(events):
+    assert [point.step for point in events.Scalars("evaluation/win rate against greedy")] == [0, 256, 512]
 
 
 def test_ends_of_intervals_are_few_and_last(events):

@@ -35,9 +35,6 @@ PROCESSOR_SECONDS = "speed/processor seconds"  # of training, from its start
 # What a learner says of a round beside its curves: seconds, whose share is a curve, and how often weights changed.
 SIMULATION_SECONDS, UPDATES = "speed/seconds in simulation", "speed/updates"
 EXPLOITABILITY = "strength/exploitability"
-_FINAL = "final/"
-BY_SECONDS = "strength by processor seconds/"
-STRENGTH = ("evaluation/", "net points a game/", "strength/", _FINAL)  # what tags of strength begin with
 _BANDS = "uncertainty/"
 _ENDS = (" low", " high")
 
@@ -120,22 +117,7 @@ def final_tags(values: dict[str, float]) -> dict[str, float]:
 
     It has other deals and more games than those of the learning curve, so it is no point of that curve.
     """
-    return {final_tag(tag): value for tag, value in values.items() if not is_end(tag)}
-
-
-def by_processor_seconds(tag: str) -> str:
-    """The tag of a curve of strength over processor seconds of training."""
-    return f"{BY_SECONDS}{title_of(tag)}"
-
-
-def description_of(tag: str) -> str:
-    """What TensorBoard says of a tag: what its step counts."""
-    return f"Step: {'processor seconds of training' if tag.startswith(BY_SECONDS) else 'episodes played'}."
-
-
-def final_tag(tag: str) -> str:
-    """The tag of the finished player's result, by that of the learning curve."""
-    return f"{_FINAL}{title_of(tag)}"
+    return {f"final/{title_of(tag)}": value for tag, value in values.items() if not is_end(tag)}
 
 
 def is_end(tag: str) -> bool:
@@ -145,8 +127,6 @@ def is_end(tag: str) -> bool:
 
 def title_of(tag: str) -> str:
     """A tag in words, without its group if the group adds nothing to the curve's name."""
-    if tag.startswith(BY_SECONDS):
-        return f"{tag.removeprefix(BY_SECONDS)}, over processor seconds"
     for group in ("evaluation/", "learning/", "speed/", "strength/"):
         tag = tag.removeprefix(group)
     return tag.replace("net points a game/", "net points a game ")

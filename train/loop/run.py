@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,10 @@ from crib_env.evaluate.job import held
 from crib_env.evaluate.progress import progress_bar, say
 from crib_env.evaluate.runs import format as form
 from crib_env.evaluate.runs.table import CAPTION, read_runs, rows_of, tables_of
+from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.players.agent_from_text import is_outside
-from crib_env.train.loop.measured_beside import MeasuredBeside
+from crib_env.solver.play_game import PlayGame
+from crib_env.solver.public_state import start_of_play
 from crib_env.train.loop.run_folder import RUNS, Position, RunFolder
 from crib_env.train.loop.settings import (
     ExploringSettings,
@@ -38,7 +40,6 @@ from crib_env.train.loop.settings import (
     chosen,
     precision_in_words,
     processor,
-    with_precision,
 )
 from crib_env.train.loop.strength import (
     MATCHES,
@@ -50,10 +51,9 @@ from crib_env.train.loop.strength import (
     strength_of,
     table,
 )
-from crib_env.train.loop.tensorboard import summaries
 from crib_env.train.registry import LEARNERS, presets_of
 
-_PAUSE = 0.05  # seconds between looks for measurements that are over
+_DRAWS = 2  # of suits, in exploitability: the fewest
 
 
 def print_line(line: str) -> None:
@@ -124,17 +124,12 @@ class Recording:
         self.start_clocks()
         return found.scalars
 
-    def finish(
-        self, agent: Any, progress: Progress, given: Mapping[str, Any], start: Mapping[str, Any]
-    ) -> dict[str, float]:
-        """Measures the finished agent, writes summary and picture, and prints them; returns its strength by tag.
-        HParams are the settings that are ``given``, and how they differ from those of the preset, ``start``."""
+    def finish(self, agent: Any, progress: Progress) -> dict[str, float]:
+        """Measures the finished agent, writes summary and picture, and prints them; returns its strength by tag."""
         settings, folder, games = self._settings, self.folder, self._settings.final_games
         task = progress.add_task("measuring its strength", total=games * self._strength.opponents)
         found = self._strength.play(agent, games, settings.seed + 1, lambda done: progress.update(task, advance=done))
         summary = {**self.position.summary(), "strength": found.as_json, "scalars": found.scalars}
-        hparams = summaries(folder.learner, given, start)
-        folder.log_end(form.final_tags(found.scalars), summary["episodes"], hparams)
         curve = self._strength.draw(folder.path, f"{folder.learner}, seed {settings.seed}", summary)
         folder.finish(summary)
         console.print(table(f"{folder.learner}, {games:,} {self._strength.sample}", found.scalars))
@@ -169,9 +164,9 @@ class Run(Recording):
                 f"name={name!r} is not allowed: give one that is a folder's and no learner's of this project"
             )
         its = RunSettings(**{key: value for key, value in (settings or {}).items() if key in _MEASURED})
-        self._given = {key: getattr(its, key) for key in _MEASURED} | json.loads(json.dumps(dict(settings or {})))
+        given = {key: getattr(its, key) for key in _MEASURED} | json.loads(json.dumps(dict(settings or {})))
         at = None if folder is None else Path(folder)
-        super().__init__(RunFolder.create(name, self._given, folder=at), its, MATCHES, Position())
+        super().__init__(RunFolder.create(name, given, folder=at), its, MATCHES, Position())
 
     def save(self, agent: Any, tensors: Mapping[str, torch.Tensor] | None = None) -> None:
         """Ends the run: saves tensors, plays ``final_games``, writes the summary and the learning curve, prints both.
@@ -183,7 +178,7 @@ class Run(Recording):
         if tensors is not None:
             save_tensors(self.folder.final, dict(tensors), {"learner": self.folder.learner})
         with progress_bar() as progress:
-            self.finish(agent, progress, self._given, self._given)
+            self.finish(agent, progress)
 
 
 class Interrupt:
@@ -262,7 +257,6 @@ class Rounds(Recording):
         measure = strength_of(learner, settings)
         super().__init__(folder, settings, measure, position, lambda line: say(progress, line))
         self.progress, self._learner, self._total = progress, learner, settings.all_episodes
-        self._beside = MeasuredBeside(folder, getattr(settings, "cards", 4), position.episodes)
         self._task = progress.add_task(folder.learner, total=self._total, completed=position.episodes)
         self._saved_at = time.perf_counter()
 
@@ -281,17 +275,11 @@ class Rounds(Recording):
 
     @contextmanager
     def under_way(self) -> Iterator[Interrupt]:
-        """The rounds are played inside the block. After it a checkpoint is saved, and what is still being measured is
-        waited for; then a ``KeyboardInterrupt`` that was put off is raised."""
-        with put_off_interrupts() as interrupt, closing(self._beside):
+        """The rounds are played inside the block. After it a checkpoint is saved; then a ``KeyboardInterrupt`` that was
+        put off is raised."""
+        with put_off_interrupts() as interrupt:
             yield interrupt
             self.save()
-            if n := len(self._beside):
-                task = self.progress.add_task("measuring exploitability", total=n)
-                while len(self._beside) and not interrupt.signalled:
-                    time.sleep(_PAUSE)
-                    self._beside.log(self._tell)
-                    self.progress.update(task, completed=n - len(self._beside))
 
     def begin_round(self) -> None:
         """Starts the clocks of a round; measures the player before the first one."""
@@ -305,16 +293,19 @@ class Rounds(Recording):
         self.log(values, before + n)
         counts = before, before + n, self._total
         self._measure_if(is_due(*counts, settings.evaluations), is_doubled(*counts, settings.exploitability))
-        self._beside.log(self._tell)
         self.progress.update(self._task, completed=before + n)
         if time.perf_counter() - self._saved_at > settings.checkpoint_seconds:
             self.save()
 
-    def _measure_if(self, strength: bool, exploitability: bool) -> None:
+    def _measure_if(self, strength: bool, exactly: bool) -> None:
         if strength:
             self.measure(self._learner.agent)
-        if exploitability:
-            self._beside.begin(self.save_player, self.position.episodes)
+        if exactly:
+            game = PlayGame(start=start_of_play(getattr(self._settings, "cards", 4)))
+            found, episodes = exploitability(self._learner.agent, game, _DRAWS), self.position.episodes
+            self.folder.log(form.with_band(form.EXPLOITABILITY, found.mean, found.least, found.mean), episodes)
+            least = "" if found.least == found.mean else f", at least {found.least:.3f}"
+            self._tell(f"{episodes:,} episodes: exploitability {found.mean:.3f}{least} points a deal")
 
     def save_player(self, path: Path) -> None:
         """Writes what :func:`crib_env.make_agent` reads as an agent of this learner: its weights, or the whole state of
@@ -365,11 +356,9 @@ def run_learner(
         if settings.evaluations:
             games = f"{settings.evaluation_games:,} {strength_of(learner, settings).sample}"
             print_line(f"strength at the start and {settings.evaluations} times during training: {games}")
-        presets = presets_of(learner)
-        start = with_precision(presets.get(getattr(settings, "preset", ""), presets["default"]))
         with bar() as progress:
             rounds, agent = train(learner, settings, folder, progress)
-            scalars = rounds.finish(agent, progress, asdict(settings), asdict(start))
+            scalars = rounds.finish(agent, progress)
         if _is_expected(learner, settings):
             _say_expected(learner.EXPECTED, settings, scalars)
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import itertools
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from tensorboard.plugins.scalar.summary_v2 import scalar_pb
 from torch.utils.tensorboard import SummaryWriter
 
 from crib_env.agents.networks.weights_file import SUFFIX, load_tensors, save_tensors
@@ -20,15 +19,10 @@ from crib_env.evaluate.files import write_json
 from crib_env.evaluate.job import difference, new_folder
 from crib_env.evaluate.runs import format as form
 from crib_env.train.loop.settings import RunSettings, processor
-from crib_env.train.loop.tensorboard import layout_of
 from crib_env.values import typed
-
-if TYPE_CHECKING:
-    from tensorboard.compat.proto.summary_pb2 import Summary
 
 RUNS = Path("runs")
 _KEPT = 2  # number of checkpoints
-_END = ".end"  # suffix of the file of events from after training
 
 
 class RunFolder:
@@ -49,8 +43,6 @@ class RunFolder:
         self._checkpoints = path / form.CHECKPOINTS
         self._checkpoints.mkdir(exist_ok=True)
         self._writer: SummaryWriter | None = None
-        self._tags: dict[str, None] = {}  # of the scalars written, in order
-        self._described: set[str] = set()  # tags in this event file
         self._restored = -1  # number of episodes at the checkpoint that the run continues from
 
     @classmethod
@@ -93,31 +85,22 @@ class RunFolder:
         return cls(path), settings
 
     def log(self, values: Mapping[str, float], step: int) -> None:
-        """Writes scalars to TensorBoard, over the number of episodes played, or what :func:`description_of` says.
+        """Writes scalars to TensorBoard, over the number of episodes played.
 
         Raises:
             OSError: values do not fit on the disk; perhaps those of an earlier call, as TensorBoard writes in a thread.
         """
         try:
-            writer = self._open()
-            if not values.keys() <= self._tags.keys():
-                self._tags |= dict.fromkeys(values)
-                writer.add_custom_scalars(layout_of(self._tags))  # TensorBoard uses the last one
             for tag, value in values.items():
-                if tag not in self._described:  # once more, in the form in which TensorBoard reads descriptions
-                    self._add(scalar_pb(tag, float(value), form.description_of(tag)), step)
-                writer.add_scalar(tag, value, step)
-            self._described |= values.keys()
+                self._open().add_scalar(tag, value, step)
         except OSError as error:
             raise OSError(error.errno, error.strerror, error.filename or str(self.path)) from None
 
     def _open(self) -> SummaryWriter:
         if self._writer is None:
-            for end in self.path.glob(f"{form.EVENTS}{_END}"):
-                end.unlink()
-            events = self._events()
-            self._tags = dict.fromkeys(events.Tags()["scalars"])
-            reached = events.Scalars(form.PROCESSOR_SECONDS)[-1].step if form.PROCESSOR_SECONDS in self._tags else 0
+            events = EventAccumulator(str(self.path), size_guidance={"scalars": 0}).Reload()
+            has_rounds = form.PROCESSOR_SECONDS in events.Tags()["scalars"]
+            reached = events.Scalars(form.PROCESSOR_SECONDS)[-1].step if has_rounds else 0
             if reached < self._restored:  # every round has written that tag
                 lost = f"{reached:,} to {self._restored:,}"
                 print(f"{self.path} has a damaged file of events: its curves lack episodes {lost}", file=sys.stderr)
@@ -126,32 +109,6 @@ class RunFolder:
             # A killed run may have written values after its checkpoint. They will be written again.
             self._writer = SummaryWriter(str(self.path), purge_step=self._restored + 1)
         return self._writer
-
-    def _events(self) -> EventAccumulator:
-        return EventAccumulator(str(self.path), size_guidance={"scalars": 0}).Reload()
-
-    def _add(self, summary: Summary, step: int | None = None) -> None:
-        self._open().file_writer.add_summary(summary, step)  # type: ignore[attr-defined]  # declared None
-
-    def log_end(self, finals: Mapping[str, float], episodes: int, hparams: Iterable[Summary]) -> None:
-        """Writes, into a file of their own, strength over processor seconds, that of the finished player, and HParams.
-
-        A run that is killed before its summary is written writes this file anew.
-        """
-        self._open().close()
-        events = self._events()
-        clock = {0: 0.0}
-        if form.PROCESSOR_SECONDS in events.Tags()["scalars"]:
-            clock |= {each.step: each.value for each in events.Scalars(form.PROCESSOR_SECONDS)}
-        self._writer = SummaryWriter(str(self.path), filename_suffix=_END)
-        for tag in events.Tags()["scalars"]:
-            for each in events.Scalars(tag) if tag.startswith(form.STRENGTH) else ():
-                if each.step in clock:
-                    self.log({form.by_processor_seconds(tag): each.value}, round(clock[each.step]))
-        self.log(finals, episodes)
-        for summary in hparams:
-            self._add(summary)
-        self.flush()
 
     def flush(self) -> None:
         """Writes to the disk what was logged."""
@@ -195,8 +152,9 @@ class RunFolder:
         return sorted(self._checkpoints.glob(f"episode-*{SUFFIX}"))
 
     def finish(self, summary: dict[str, Any]) -> None:
-        """Writes ``summary.json`` and closes the event file."""
+        """Writes ``summary.json``, then the strength of the finished player in it to TensorBoard."""
         write_json(self.path / form.SUMMARY, summary)
+        self.log(form.final_tags(summary.get("scalars", {})), summary["episodes"])
         if self._writer is not None:
             self._writer.close()
 

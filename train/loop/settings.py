@@ -39,8 +39,8 @@ class RunSettings:
     final_games: Games = 10_000
     """Mirrored games against each baseline after training."""
     exploitability: WholeNumber = 0
-    """How often to measure exact exploitability in pegging, beside training: at the end, after half, a quarter, an
-    eighth of the episodes and so on; if at all, also at the start."""
+    """How often to measure exact exploitability in pegging: at the end, after half, a quarter of the episodes, and so
+    on; if at all, also at the start."""
     checkpoint_seconds: NotNegative = 30.0
     """Seconds between checkpoints."""
 
