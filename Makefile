@@ -3,6 +3,7 @@
 # make check         set up, and run linters, type checks and the tests of the core, in under a minute
 # make test          set up, and run linters, type checks and all quick tests, in parallel on all cores
 # make tensorboard   open TensorBoard on runs/
+# make oldest        rules and environments with the oldest Numba, NumPy, Gymnasium and PettingZoo that are supported
 # make loops         set up an environment for each of other libraries' training loops, and run them
 # make gpu           compile the kernels for GPUs and simulate one; where there is one, compare and measure it
 # make slow          the long statistical and strength checks
@@ -22,9 +23,8 @@ BIN := .venv/bin
 .DELETE_ON_ERROR:
 # Else make would delete these, and set each environment up again.
 .PRECIOUS: .venv-loops/%/ready
-# The environment of the oldest versions is made beside the main one; it compiles while that is still installed. Linters
-# run beside the tests.
-MAKEFLAGS += --jobs=3
+# Linters run beside the tests.
+MAKEFLAGS += --jobs=2
 
 # Python compiles a module when it is first imported; most modules of large packages never are. What it compiled is kept,
 # whatever the caller's shell says: else each of hundreds of processes would spend five seconds on torch.
@@ -45,7 +45,7 @@ check: lint
 	$(BIN)/python -m pytest -n auto --dist loadfile $(CORE)
 
 # Each runs beside another as soon as its environment is ready.
-test: quick oldest lint
+test: quick lint
 
 # What is tested besides the workbench. A test that is skipped fails all the same: see tests/strict_skips.py.
 TESTED := .venv/tested-ready

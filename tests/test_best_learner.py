@@ -24,16 +24,15 @@ def assert_same(one, other):
         assert torch.equal(value, other.state_dict()[key]), key
 
 
-def test_a_run_learns_both_policies(tmp_path):
-    agent, summary = new_run(best, SMALL, tmp_path)
-    assert set(agent.policies) == {"pegging", "deals"}
+# In the first policy, between both, in the last.
+@pytest.mark.parametrize(
+    "after", [pytest.param(65_536, marks=pytest.mark.slow), 131_072, pytest.param(196_608, marks=pytest.mark.slow)]
+)
+def test_a_run_learns_both_policies_and_a_stopped_one_the_same(tmp_path, after):
+    whole, summary = new_run(best, SMALL, tmp_path / "whole")
+    assert set(whole.policies) == {"pegging", "deals"}
     assert summary["episodes"] == 2 * 131_072
     assert summary["updates"] == 2 * 128
-
-
-@pytest.mark.parametrize("after", [65_536, 131_072, 196_608])  # in the first policy, between both, in the last
-def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path, after):
-    whole, summary = new_run(best, SMALL, tmp_path / "whole")
     folder = stopped_run(best, SMALL, tmp_path / "stopped", after)
     gone_on, summary_gone_on = run(best, SMALL, RunFolder(folder.path))
     assert_same(whole, gone_on)

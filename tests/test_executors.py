@@ -60,10 +60,8 @@ def assert_equal(one: Games, two: Games):
     assert one.records == two.records
 
 
-@pytest.mark.parametrize(
-    "names",
-    [("greedy", "random"), pytest.param(("halscrib", "ismcts:iterations=5"), marks=pytest.mark.slow)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("names", [("greedy", "random"), ("halscrib", "ismcts:iterations=5")])
 def test_a_match_equals_the_match_without_it_though_a_worker_is_killed(cluster, names, tmp_path):
     a, b = map(make_agent, names)
     alone = Games.merged(list(play_games(a, b, GAMES, 3, keep_records=True)))

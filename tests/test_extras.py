@@ -117,10 +117,11 @@ def test_every_extra_of_users_is_named_by_its_packages():
 @pytest.mark.parametrize(
     ("extra", "arguments", "says"),
     [
-        (
+        pytest.param(
             "train",
             ["train", "ddqn", "--episodes", "64", "--evaluations", "0", "--final-games", "20"],
             "learning-curve.png",
+            marks=pytest.mark.slow,
         ),
         ("play", ["play", "greedy", "--terminal", "--seed", "1"], "your hand"),
         ("", ["match", "greedy", "careful", "--games", "2"], "careful"),

@@ -49,7 +49,7 @@ def test_a_stronger_player_wins_more():
 def test_the_command_takes_luck_out(capsys):
     shown = []
     for luck_adjusted in (False, True):
-        endgames("careful", "greedy", 60, luck_adjusted=luck_adjusted)
+        endgames("careful", "greedy", 20, luck_adjusted=luck_adjusted)
         shown.append(capsys.readouterr().out)
     widths = []
     for table in shown:

@@ -110,6 +110,7 @@ def test_a_network_without_torch_is_one_clear_error(installed, tmp_path):
     assert made.startswith(f"opponent='best' is not allowed: {asked}")
 
 
+@pytest.mark.slow
 def test_the_console_command_plays_a_player_of_this_folder(installed, tmp_path):
     for name in ("own_agent", "pipe_bot"):
         shutil.copy(ROOT / "examples" / f"{name}.py", tmp_path)

@@ -49,6 +49,7 @@ async def play_out(call, player):
     return told, hints
 
 
+@pytest.mark.slow
 def test_a_game_by_tools_is_the_game_of_the_two_agents(tmp_path):
     async def session():
         async with table(tmp_path, "careful", "--seed", "3") as call:

@@ -51,6 +51,7 @@ def stop_after(monkeypatch, n, line="1"):
     monkeypatch.setattr("builtins.input", read)
 
 
+@pytest.mark.slow
 def test_a_whole_game_through_a_pseudo_terminal(tmp_path):
     """In 80 columns and without colour; every prompt is answered by the number 1."""
     master, slave = pty.openpty()

@@ -12,6 +12,7 @@ from gymnasium.utils.env_checker import check_env
 import crib_env
 from crib_env.discard_game import DiscardGame
 from crib_env.options import OptionError
+from crib_env.picture import drawing
 from crib_env.picture.seen import table_lines
 from crib_env.single_agent import SingleAgentCribbage
 from tests.helpers.refusals import refused
@@ -35,7 +36,8 @@ def play(env, *, seed=None, options=None, rng=None):
 @pytest.mark.parametrize(("mask", "dtype"), [*((mask, "int8") for mask in MASKS), ("observation", "float32")])
 @pytest.mark.parametrize("env_id", IDS)
 @pytest.mark.filterwarnings("error")
-def test_gymnasium_checker(env_id, mask, dtype):
+def test_gymnasium_checker(env_id, mask, dtype, monkeypatch):
+    monkeypatch.setattr(drawing, "FPS", 0)  # nobody watches
     check_env(gymnasium.make(env_id, mask=mask, dtype=dtype).unwrapped)
 
 

@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 from typing import get_type_hints
 
+import pytest
+
 from crib_env import options
 
 ROOT = Path(__file__).parents[1]
@@ -30,6 +32,7 @@ DiscardGame(episode="deal")  # error: Unexpected keyword argument "episode"
 """
 
 
+@pytest.mark.slow  # mypy reads the whole package
 def test_a_users_file(tmp_path, request):
     package = tmp_path / "crib_env"
     package.mkdir()

@@ -37,28 +37,31 @@ def play_in_terminal(game: SavedGame, judge: PlayJudge, record: Path) -> SavedGa
         KeyboardInterrupt: the person stopped, or there is no more input; the game is kept.
     """
     table, n_notes = Sitting(game, judge, record), None
-    while True:
-        if n_notes is None:
+    try:
+        while True:
+            if n_notes is None:
+                n_notes = len(table.coach.notes())
+                say(["", tell_deal(table.game.games, table.game.names)])
+            table.settle()
+            for moment in table.news():
+                say([""] * (moment.kind == "deal"))
+                for line in moment.said:
+                    say(wrap(line))
+            for note in table.coach.notes()[n_notes:]:
+                say(wrap(f"coach: {note.text} {note.why or ''}".rstrip()))
             n_notes = len(table.coach.notes())
-            say(["", tell_deal(table.game.games, table.game.names)])
-        table.settle()
-        for moment in table.news():
-            say([""] * (moment.kind == "deal"))
-            for line in moment.said:
-                say(wrap(line))
-        for note in table.coach.notes()[n_notes:]:
-            say(wrap(f"coach: {note.text} {note.why or ''}".rstrip()))
-        n_notes = len(table.coach.notes())
-        if table.game.is_over:
-            break
-        if table.game.show:
-            _count(table.game, table.game.show)
-            continue
-        try:
-            table.play(_cards(table.game, table.coach))
-        except _TakenBack:
-            table.back()
-            n_notes = None
+            if table.game.is_over:
+                break
+            if table.game.show:
+                _count(table.game, table.game.show)
+                continue
+            try:
+                table.play(_cards(table.game, table.coach))
+            except _TakenBack:
+                table.back()
+                n_notes = None
+    finally:
+        table.game.close()  # another process may go on, and so may this one
     own, other = table.game.games["scores"][0].tolist()
     say(["", f"you {'win' if own == WIN else 'lose'} {own} to {other}"])
     return table.game
