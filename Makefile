@@ -137,7 +137,7 @@ mutants: $(TESTED)
 	$(BIN)/python -m tests.mutants
 
 tensorboard: setup
-	@echo 'TensorBoard prints its address below; strength comes first there. Ctrl-C ends it.'
+	@echo 'TensorBoard prints its address below. Ctrl-C ends it.'
 	$(BIN)/tensorboard --logdir runs
 
 # Python for the browser: the npm package pyodide, which make web puts into the site.
