@@ -146,6 +146,7 @@ def some_meetings(kinds, some_chances):
     return meetings(some_chances, some_chances, np.ones((13, len(kinds.six)), bool))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("starter", [0, 4, 12])
 def test_hands_meet_as_often_as_counted(kinds, some_chances, some_meetings, starter):
     """By going through the deals of six cards of which a hand is kept, and what the other may hold beside each."""
@@ -162,6 +163,7 @@ def test_hands_meet_as_often_as_counted(kinds, some_chances, some_meetings, star
         assert some_meetings[starter, hand] == pytest.approx(expected, rel=1e-3, abs=1e-6 * expected.max())
 
 
+@pytest.mark.slow
 def test_both_players_meet_equally_often(some_meetings, kinds, some_chances):
     kept = (np.bincount(kinds.kept, some_chances, len(FOURS)) > 0).nonzero()[0]
     both = some_meetings[:, kept][:, :, kept].astype(float)
@@ -169,6 +171,7 @@ def test_both_players_meet_equally_often(some_meetings, kinds, some_chances):
     assert abs(both - both.transpose(0, 2, 1)).sum(axis=(1, 2)) == pytest.approx(np.zeros(13), abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("starter", [0, 4])
 def test_with_the_weights_of_hands_each_is_held_as_often_as_it_is_kept(kinds, some_chances, starter):
     """Of six cards dealt beside a starter, whatever the other player holds."""

@@ -122,6 +122,7 @@ def test_a_league_equals_the_league_without_it_though_a_worker_is_killed(cluster
         assert untimed[0] == untimed[1]
 
 
+@pytest.mark.slow
 def test_a_suite_equals_the_suite_without_an_executor(tmp_path):
     pytest.importorskip("joblib")
 
