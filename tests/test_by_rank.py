@@ -11,10 +11,10 @@ from crib_env.batch import GameBatch
 from crib_env.engine import EPISODES
 from crib_env.kernels import streams
 from crib_env.ranks import N_INPUTS
-from crib_env.train.clone import seen_in
 from crib_env.train.ddqn import transitions_of
 from crib_env.train.shared.experience import play_episodes, rewards_of
 from crib_env.train.td import the_bits
+from tests.helpers.ranks_from_bits import seen_in
 
 
 def played(n=40, see=the_bits, **options):

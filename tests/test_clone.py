@@ -8,13 +8,15 @@ from crib_env import GameBatch, streams
 from crib_env.agents import make_agent
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.policy import CloneAgent
+from crib_env.agents.networks.seen import Seen
 from crib_env.evaluate.commands.dataset import dataset
 from crib_env.evaluate.matches import dataset as dataset_module
-from crib_env.evaluate.matches.dataset import action_masks, read_dataset
+from crib_env.evaluate.matches.dataset import action_masks, observations, read_dataset
 from crib_env.evaluate.progress import ProgressLines
-from crib_env.train.clone import CloneSettings, Cloning, choices_of, seen_in
+from crib_env.train.clone import CloneSettings, Cloning, choices_of
 from crib_env.train.loop.run import train
 from crib_env.train.loop.run_folder import RunFolder
+from tests.helpers.ranks_from_bits import seen_in
 from tests.helpers.refusals import refused
 
 pytest.importorskip("pyarrow")
@@ -45,21 +47,26 @@ def cards_chosen(rows):
 
 def test_choices_hold_what_was_chosen(data):
     rows = next(read_dataset(data))
-    choices = choices_of(rows)
+    choices = choices_of(rows, seed=0)
     n_chosen = choices.chosen.sum(axis=1)[choices.is_discard]
     assert (n_chosen == np.where(rows.place % 2 == 0, 2, 1)[rows.place < 4]).all()
     assert choices.chosen[np.arange(len(choices.chosen)), cards_chosen(rows)].all()
-    assert (choices.chosen <= (choices.masks == 1)).all()
+    legal = choices.gains > -np.inf
+    assert (choices.chosen <= legal).all()
     assert choices.chosen.any(axis=1).all()
-    assert (choices.masks.reshape(-1, 4, 13).any(axis=1).sum(axis=1)[~choices.is_discard] > 1).all()
+    assert (legal.reshape(-1, 4, 13).any(axis=1).sum(axis=1)[~choices.is_discard] > 1).all()
     assert choices.is_discard.sum() == (rows.place < 4).sum()
+    free = (rows.place < 4) | (action_masks(rows).reshape(-1, 4, 13).any(axis=1).sum(axis=1) > 1)
+    expected = seen_in(observations(rows)[free], action_masks(rows)[free], choices.is_discard)
+    np.testing.assert_array_equal(choices.inputs, expected.inputs)
+    np.testing.assert_array_equal(choices.gains, expected.gains)
 
 
 @pytest.mark.slow
 def test_it_learns_to_choose_as_the_players_did(data, tmp_path):
     agent, summary, _ = run(data, tmp_path / "run", episodes=600)
-    choices = choices_of(next(read_dataset(data)))
-    best = agent.networks.choose(seen_in(choices.observation, choices.masks, choices.is_discard), choices.is_discard)
+    choices = choices_of(next(read_dataset(data)), seed=0)
+    best = agent.networks.choose(Seen(choices.inputs, choices.gains), choices.is_discard)
     agreed = choices.chosen[np.arange(len(best)), best]
     assert agreed[choices.is_discard].mean() > 0.35
     assert agreed[~choices.is_discard].mean() > 0.6

@@ -10,12 +10,19 @@ import pytest
 import torch
 
 from crib_env import discard_statistics, score_show
-from crib_env.agents.networks.discard_game import DiscardPlayer, kept_of
 from crib_env.engine import GAME
 from crib_env.exact.discard_means import EXACT_MEANS
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.train import discard_game
-from crib_env.train.discard_game import PRESETS, DiscardGame, hand_totals, measure, random_hands
+from crib_env.train.discard_game import (
+    PRESETS,
+    DiscardGame,
+    DiscardPlayer,
+    hand_totals,
+    kept_of,
+    measure,
+    random_hands,
+)
 from crib_env.train.loop.run import Round, run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from tests.helpers.engine_calls import shuffle
@@ -23,7 +30,7 @@ from tests.helpers.learner_runs import class_of, new_run
 from tests.helpers.small_settings import DISCARD_GAME_PAPER as PAPER
 
 
-def new_player(activation="relu", hidden=(16,), seed=0):
+def new_player(activation=torch.nn.ReLU, hidden=(16,), seed=0):
     torch.manual_seed(seed)
     return DiscardPlayer(activation, hidden)
 
@@ -57,7 +64,7 @@ def test_hands_are_dealt_evenly():
 def test_a_sampled_hand_is_learned_by_hand():
     """Six cards and a starter; a step of the rate times the error along torch's gradient of the best four's value."""
     for seed in range(10):
-        learner, slow = DiscardGame(replace(PAPER, hidden=(6,))), new_player("sigmoid", (6,), seed)
+        learner, slow = DiscardGame(replace(PAPER, hidden=(6,))), new_player(torch.nn.Sigmoid, (6,), seed)
         player = learner.agent
         slow.network.load_state_dict(player.network.state_dict())
         learner.play_and_learn(a_round(1, 0.05, seed))

@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from crib_env.agents import make_agent
-from crib_env.agents.networks.discard_game import DiscardPlayer
 from crib_env.agents.networks.weights_file import load_tensors
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.train import strategy_weights
+from crib_env.train.discard_game import DiscardPlayer
 from crib_env.train.loop.gradients import Descent
 from crib_env.train.loop.run_folder import RunFolder
 from tests.helpers.killed_runs import KINDS, kill_and_compare

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crib_env import discard_statistics, parse_cards
+from crib_env.agents.strategy_weights import STRATEGIES, pegging_values
 from crib_env.cards import format_cards
 from crib_env.engine import DEALER, PONE
 from crib_env.hands import N_FOURS, hand_of_mask
-from crib_env.tables.lang_strategies import STRATEGIES, pegging_values
 from crib_env.tables.shipped import GAINED, GIVEN, PeggingRecords
 from tests.helpers.desirabilities import desirabilities
 from tests.helpers.refusals import refused

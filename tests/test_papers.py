@@ -12,7 +12,7 @@ import pytest
 from crib_env import discard_statistics, parse_cards
 from crib_env.agents import make_agent
 from crib_env.agents.networks.td import TDAgent
-from crib_env.agents.strategy_weights import StrategyWeightsAgent, starting_weights
+from crib_env.agents.strategy_weights import STRATEGIES, StrategyWeightsAgent, starting_weights
 from crib_env.batch import SOURCES
 from crib_env.evaluate.makers.papers import __main__ as script
 from crib_env.evaluate.makers.papers.__main__ import (
@@ -37,7 +37,6 @@ from crib_env.evaluate.makers.papers.measures import (
 from crib_env.evaluate.matches.mirrored import play_deals
 from crib_env.exact.deal_classes import N_CLASSES
 from crib_env.exact.discard_means import EXACT_MEANS
-from crib_env.tables.lang_strategies import STRATEGIES
 from tests.helpers.refusals import refused
 
 PAPERS = {name: read_paper(name) for name in NAMES}

@@ -39,6 +39,7 @@ from crib_env.solver.public_state import (
 from crib_env.solver.sweeps import EXPECTED
 from crib_env.solver.tree import build_tree
 from crib_env.tables.analysis import analyse_discard
+from crib_env.tables.outlook import standard_values
 from crib_env.tables.prior import UNUSUAL, add_kept, prior_of_discards
 from tests.helpers import reference
 from tests.helpers.refusals import refused
@@ -434,7 +435,7 @@ def test_kept_hands_are_those_that_are_worth_most():
     hands = np.sort(np.argsort(np.random.default_rng(2).random((25, 52)), axis=1)[:, :6], axis=1)
     totals, kept = np.zeros((len(hands), 15), TOTALS), np.zeros((13, 2, 1820), np.int64)
     fill_totals(hands, totals)
-    add_kept(hands, totals, np.ones(len(hands), np.int64), kept)
+    add_kept(hands, totals, np.ones(len(hands), np.int64), standard_values(), kept)
     expected = np.zeros((13, 2, 1820), np.int64)
     for six in hands.tolist():
         for role in (PONE, DEALER):

@@ -18,13 +18,13 @@ from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.runs.learning_curves import read_scalars
 from crib_env.kernels import streams
 from crib_env.train import ppo
-from crib_env.train.clone import seen_in
 from crib_env.train.loop.run import Rounds
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.ppo import PPOLearner, SettledDeals, SettledVecEnv
 from crib_env.train.shared.experience import play_episodes, rewards_of
 from crib_env.train.td import the_bits
 from tests.helpers.learner_runs import finished_run, new_run, run, stopped_run
+from tests.helpers.ranks_from_bits import seen_in
 from tests.helpers.small_ppo import PPO as SMALL
 
 

@@ -73,11 +73,6 @@ def test_every_number_has_a_range_and_is_refused_outside_of_it(learner):
         (td, {"td_lambda": 0.5}, "td_lambda=0.5 is not allowed with updates='returns': give 0"),
         (td, {"updates": "traces", "hidden": (4,)}, "epsilon=0.25 is not allowed with updates='traces': give 0"),
         (discard_game, {"values": "sampled"}, "hidden=(256, 256) is not allowed with values='sampled': give one width"),
-        (
-            discard_game,
-            {"values": "sampled", "hidden": (20,)},
-            "activation='relu' is not allowed with values='sampled'",
-        ),
     ],
 )
 def test_the_refusal_names_the_setting_and_what_is_allowed(learner, changes, message):

@@ -18,7 +18,7 @@ import torch
 from crib_env.agents import make_agent
 from crib_env.agents.choosing import six_dealt
 from crib_env.agents.networks.weights_file import save_tensors
-from crib_env.agents.strategy_weights import SHAPE, StrategyWeightsAgent, starting_weights
+from crib_env.agents.strategy_weights import SHAPE, StrategyWeightsAgent, pegging_values, starting_weights
 from crib_env.batch import GameBatch
 from crib_env.engine import GAME
 from crib_env.evaluate.matches.match import play_match
@@ -26,7 +26,6 @@ from crib_env.evaluate.matches.mirrored import play_series, wins_series
 from crib_env.evaluate.runs.format import snapshots_of
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
-from crib_env.tables.lang_strategies import pegging_values
 from crib_env.tables.shipped import standard_pegging
 from crib_env.train import strategy_weights as learner
 from crib_env.train.loop.run import Round

@@ -15,24 +15,22 @@ import copy
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.policy import CloneAgent
-from crib_env.agents.networks.seen import Seen
-from crib_env.agents.networks.td import read_pile
-from crib_env.evaluate.matches.dataset import GAMES_A_SHARD, Rows, action_masks, observations, read_manifest, read_shard
+from crib_env.batch import GameBatch
+from crib_env.evaluate.matches.dataset import GAMES_A_SHARD, Rows, read_manifest, read_shard
 from crib_env.evaluate.runs.format import SIMULATION_SECONDS
-from crib_env.kernels import bit, kernel
-from crib_env.observation import HAND, KNOWN, N_ACTIONS
-from crib_env.ranks import IS_DEALER, N_INPUTS, Play, write_cards, write_discard, write_play
-from crib_env.scoring import COUNT_LIMIT, card_value
+from crib_env.kernels import streams
+from crib_env.observation import N_ACTIONS
+from crib_env.ranks import N_INPUTS
 from crib_env.train.loop.gradients import Descent, Parts, by_network, follow, mean_of_steps, precision
 from crib_env.train.loop.run import Round
 from crib_env.train.loop.settings import Count, LearningSettings, NotNegative, Widths
+from crib_env.train.shared.replay import Columns
 from crib_env.values import Positive
 
 _DISCARDS = 4  # cards of a deal
@@ -61,84 +59,35 @@ class CloneSettings(LearningSettings):
     """Initial learning rate of Adam."""
 
 
-class DatasetChoices(NamedTuple):
+@dataclass(frozen=True)
+class DatasetChoices(Columns):
     """M choices of a shard."""
 
-    observation: np.ndarray
-    """(M, 209) int8."""
-    masks: np.ndarray
-    """(M, 52) int8."""
+    inputs: np.ndarray  # (M, 479) int8
+    gains: np.ndarray  # (M, 52) float32, -inf for a card that is not legal
     chosen: np.ndarray
     """(M, 52) bool: the card chosen; both cards of a pair before the first is discarded; in the play all legal cards of
     a rank."""
-    is_discard: np.ndarray
-    """(M,) bool."""
+    is_discard: np.ndarray  # (M,) bool
 
 
-def choices_of(rows: Rows) -> DatasetChoices:
-    """The decisions of a shard in which there was a choice."""
-    masks, is_discard = action_masks(rows), rows.place < _DISCARDS
+def choices_of(rows: Rows, seed: int) -> DatasetChoices:
+    """The decisions of a shard in which there was a choice; its games are played again, from the dataset's seed."""
+    games, starts = np.unique(rows.game, return_index=True)
+    batch, at = GameBatch(streams(seed, games[-1] + 1)[games[0] :]), starts.copy()
+    inputs, gains = np.zeros((len(rows), N_INPUTS), np.int8), np.zeros((len(rows), N_ACTIONS), np.float32)
+    while len(playing := batch.acting()):
+        here = at[playing]
+        inputs[here], gains[here] = batch.ranks_and_gains(playing)
+        batch.step(playing, rows.action[here].astype(np.int64))
+        at[playing] += 1
+    legal, is_discard = gains > -np.inf, rows.place < _DISCARDS
     same_rank = np.arange(52) % 13 == rows.action[:, None] % 13
-    chosen = np.where(is_discard[:, None], np.arange(52) == rows.action[:, None], same_rank & (masks == 1))
+    chosen = np.where(is_discard[:, None], np.arange(52) == rows.action[:, None], same_rank & legal)
     first = np.flatnonzero(is_discard & (rows.place % 2 == 0))  # of a pair; the second is the next decision
     chosen[first, rows.action[first + 1]] = True
-    free = is_discard | (masks.reshape(-1, 4, 13).any(axis=1).sum(axis=1) > 1)
-    return DatasetChoices(observations(rows)[free], masks[free], chosen[free], is_discard[free])
-
-
-@kernel
-def _read_play(seen, pile):
-    """The same at a decision, and how many cards are held. A count has ended where no card held fits it, because a
-    player who can lay a card never says go."""
-    n_hand, least = 0, COUNT_LIMIT
-    for card in range(N_ACTIONS):
-        if seen[HAND + card]:
-            n_hand += 1
-            least = min(least, card_value(card % 13))
-    start, n, count = read_pile(seen, pile)
-    if count + least > COUNT_LIMIT:
-        start, count = n, 0
-    return start, n, count, n_hand
-
-
-@kernel
-def _write_ranks(observation, masks, is_discard, inputs, gains):
-    pile, unseen, gain = np.empty(10, np.int64), np.empty(13, np.int64), np.empty(N_ACTIONS, np.float32)
-    for row in range(len(observation)):
-        hand, known, legal = np.int64(0), np.int64(0), np.int64(0)
-        for card in range(N_ACTIONS):
-            if observation[row, HAND + card]:
-                hand |= bit(card)
-            elif observation[row, KNOWN + card]:
-                known |= bit(card)
-            if masks[row, card]:
-                legal |= bit(card)
-        inputs[row, IS_DEALER] = observation[row, 0]
-        write_cards(hand, known, unseen, inputs, row)
-        if is_discard[row]:
-            write_discard(hand, known, observation[row, 0], legal, inputs, row, gain)
-        else:
-            start, n, count, n_hand = _read_play(observation[row], pile)
-            write_play(Play(pile, start, n, count, 8 - n - n_hand, unseen), legal, inputs, row, gain)
-        for card in range(N_ACTIONS):
-            if (legal >> card) & 1:
-                gains[row, card] = gain[card]
-
-
-def seen_in(observation: np.ndarray, masks: np.ndarray, is_discard: np.ndarray) -> Seen:
-    """Decisions by rank, from the 209 bits, which are what a dataset has.
-
-    Args:
-        observation: (B, 209) int8.
-        masks: (B, 52) int8, legal cards.
-        is_discard: (B,) bool.
-    """
-    inputs, gains = (
-        np.zeros((len(observation), N_INPUTS), np.int8),
-        np.full((len(observation), 52), -np.inf, np.float32),
-    )
-    _write_ranks(observation, masks, is_discard, inputs, gains)
-    return Seen(inputs, gains)
+    free = is_discard | (legal.reshape(-1, 4, 13).any(axis=1).sum(axis=1) > 1)
+    return DatasetChoices(inputs, gains, chosen, is_discard)[free]
 
 
 class Cloning(Parts):
@@ -156,7 +105,7 @@ class Cloning(Parts):
     def __init__(self, settings: CloneSettings) -> None:
         if not settings.data:
             raise ValueError("data='' is not allowed: give the folder of a dataset, from crib-env dataset FOLDER")
-        self._shards = read_manifest(Path(settings.data)).shards
+        self._data = read_manifest(Path(settings.data))
         self.trained = trained = DDQNAgent.new("split", "209", "ranks", settings.hidden, settings.hidden_discard)
         self._settings = settings
         self.agent = CloneAgent(copy.deepcopy(trained), temperature=settings.temperature)
@@ -170,8 +119,9 @@ class Cloning(Parts):
             ValueError: the shard is damaged.
         """
         started = time.perf_counter()
-        shard = self._shards[now.episodes_before // self._settings.episodes_at_once % len(self._shards)]
-        choices = choices_of(read_shard(Path(self._settings.data), shard))
+        shards = self._data.shards
+        shard = shards[now.episodes_before // self._settings.episodes_at_once % len(shards)]
+        choices = choices_of(read_shard(Path(self._settings.data), shard), self._data.seed)
         seconds = time.perf_counter() - started
         return self.learn(choices, now.learning_rate, now.rng) | {SIMULATION_SECONDS: seconds}
 
@@ -185,12 +135,11 @@ class Cloning(Parts):
         return mean_of_steps(steps)
 
     def _update(self, name: str, choices: DatasetChoices, rows: np.ndarray, rate: float) -> dict[str, float]:
-        chosen = torch.from_numpy(choices.chosen[rows])
-        seen = seen_in(choices.observation[rows], choices.masks[rows], choices.is_discard[rows])
-        network = self.trained.networks[name]
+        batch, network = choices[rows], self.trained.networks[name]
+        chosen = torch.from_numpy(batch.chosen)
         with precision(self._settings.precision):
-            outputs = network(self.trained.inputs_of(name, seen.inputs))
-        logits = with_gains(outputs, torch.from_numpy(seen.gains)) / self._settings.temperature
+            outputs = network(self.trained.inputs_of(name, batch.inputs))
+        logits = with_gains(outputs, torch.from_numpy(batch.gains)) / self._settings.temperature
         loss = (logits.logsumexp(1) - logits.masked_fill(~chosen, -torch.inf).logsumexp(1)).mean()
         norm = self._descents[name].step(loss, rate)
         share = 1 / min(self._descents[name].steps, _AVERAGED)  # at first the mean of all weights so far

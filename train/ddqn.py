@@ -39,7 +39,7 @@ from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.seen import Coding, Inputs
 from crib_env.gpu.device import Device
 from crib_env.gpu.games import Asked
-from crib_env.train.loop.gradients import Descent, Parts, by_network, follow, mean_of_steps, precision
+from crib_env.train.loop.gradients import Descent, Parts, by_network, follow, mean_of_steps, precision, scalars_of
 from crib_env.train.loop.run import Round
 from crib_env.train.loop.settings import Count, ExploringSettings, PeggingCards, Widths
 from crib_env.train.shared.experience import Decisions, Episodes, epsilon_greedy, explore, play_episodes, rewards_of
@@ -271,13 +271,7 @@ class DoubleDQN(Parts):
             follow(target, network, self.settings.target_rate)
         elif self.descents[name].steps % self.settings.target_sync == 0:
             target.load_state_dict(network.state_dict())
-        return {
-            "loss": loss.item(),
-            "TD error": errors.abs().mean().item(),
-            "mean value": taken.mean().item(),
-            "gradient norm": norm,
-            "share of the buffer": self.memories[name].filled,
-        }
+        return {**scalars_of(loss, errors, taken, norm), "share of the buffer": self.memories[name].filled}
 
     @torch.no_grad()
     def targets(self, batch: Transitions) -> torch.Tensor:

@@ -16,13 +16,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import torch
+from torch import nn
 
-from crib_env.agents.networks.discard_game import DiscardPlayer, kept_of, write_kept
+from crib_env.agents.networks.feed_forward import ValueNetwork
 from crib_env.agents.networks.td import gaussian_weights
+from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.engine import GAME, shuffle
 from crib_env.evaluate.runs.format import POINTS_A_HAND, SIMULATION_SECONDS, UPDATES, with_band
 from crib_env.evaluate.statistics import mean_interval
@@ -47,9 +50,8 @@ class DiscardGameSettings(LearningSettings):
     preset: Literal["default", "paper"] = "default"
     """Defaults of the other settings: the best found, or O'Connor's."""
     values: Literal["exact", "sampled"] = "exact"
-    """Training targets: exact means of all fifteen keeps, or the score of the keep with one sampled starter."""
-    activation: Literal["relu", "sigmoid"] = "relu"
-    """Activation of the hidden layers; sampled values need sigmoid."""
+    """Training targets: exact means of all fifteen keeps, for hidden layers of ReLUs; or the score of the keep with one
+    sampled starter, for sigmoids."""
     hidden: Widths = (256, 256)
     """Widths of the hidden layers; sampled values need exactly one."""
     episodes: Count = 300_000
@@ -69,8 +71,6 @@ class DiscardGameSettings(LearningSettings):
         super().__post_init__()
         if self.values == "sampled":
             one_width(self.hidden, "values='sampled'")
-            if self.activation != "sigmoid":
-                raise ValueError(f"activation={self.activation!r} is not allowed with values='sampled': give 'sigmoid'")
 
 
 PRESETS = {
@@ -79,13 +79,59 @@ PRESETS = {
         preset="paper",
         precision="float32",  # that of sampled values
         values="sampled",
-        activation="sigmoid",
         hidden=(20,),
         episodes=1_000_000,
         learning_rate=0.01,
         final_learning_rate=0.01,
     ),
 }
+
+
+@kernel
+def write_kept(hand, states):
+    """Writes the four cards that each of the fifteen discards leaves of six ids, as 52 bits each, in their order."""
+    n = 0
+    for i in range(6):
+        for j in range(i + 1, 6):
+            states[n] = 0
+            for k in range(6):
+                if k not in (i, j):
+                    states[n, hand[k]] = 1
+            n += 1
+
+
+@kernel
+def _write_all_kept(hands, states):
+    for b in range(len(hands)):
+        write_kept(hands[b], states[15 * b : 15 * b + 15])
+
+
+def kept_of(hands: np.ndarray) -> np.ndarray:
+    """The four cards left by each discard of hands (N, 6): (15 N, 52) int8, fifteen in a row for each hand."""
+    states = np.empty((15 * len(hands), N_ACTIONS), np.int8)
+    _write_all_kept(hands, states)
+    return states
+
+
+class DiscardPlayer:
+    """Discards the two cards that leave the four with the highest value, by a network with this activation."""
+
+    name = "discard-game"
+
+    def __init__(self, activation: type[nn.Module], hidden: tuple[int, ...]) -> None:
+        self.network = ValueNetwork(N_ACTIONS, hidden, activation)
+        kind = activation.__name__.lower()
+        self._about: dict[str, Any] = {"learner": self.name, "activation": kind, "hidden": list(hidden)}
+
+    def save(self, path: Path) -> None:
+        """Writes the weights, whole or not at all."""
+        save_tensors(path, self.network.state_dict(), self._about)
+
+    @torch.no_grad()
+    def discards(self, hands: np.ndarray) -> np.ndarray:
+        """The discard of each of N hands of six sorted ids: (N,) numbers from 0 to 14, pairs in the order of ids."""
+        values = self.network(torch.from_numpy(kept_of(hands)).float())
+        return values.view(-1, 15).argmax(dim=1).numpy()
 
 
 @kernel
@@ -166,8 +212,9 @@ class DiscardGame(Parts):
     Settings, PRESETS, STRENGTH = DiscardGameSettings, PRESETS, STRENGTH
 
     def __init__(self, settings: DiscardGameSettings) -> None:
-        self._settings, self.agent = settings, DiscardPlayer(settings.activation, settings.hidden)
-        if settings.values == "sampled":
+        self._settings, is_sampled = settings, settings.values == "sampled"
+        self.agent = DiscardPlayer(nn.Sigmoid if is_sampled else nn.ReLU, settings.hidden)
+        if is_sampled:
             gaussian_weights(self.agent.network)
             self._weights = weights_of(self.agent.network)
             self._trace = no_traces(self._weights)

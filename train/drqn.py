@@ -37,7 +37,7 @@ from crib_env.agents.networks.ddqn import with_gains
 from crib_env.agents.networks.drqn import DRQNAgent, RecurrentQNetwork
 from crib_env.agents.networks.seen import Seen
 from crib_env.train.ddqn import SHARAN_PAWAR, QSettings
-from crib_env.train.loop.gradients import Descent, Parts, mean_of_steps, precision
+from crib_env.train.loop.gradients import Descent, Parts, mean_of_steps, precision, scalars_of
 from crib_env.train.loop.run import Round
 from crib_env.train.loop.settings import Count, Width
 from crib_env.train.shared.experience import Decisions, Episodes, Policy, epsilon_greedy, play_episodes, rewards_of
@@ -189,13 +189,7 @@ class DRQN(Parts):
         norm = self.descent.step(loss, rate)
         if self.descent.steps % self.settings.target_sync == 0:
             self.target.load_state_dict(self.agent.network.state_dict())
-        return {
-            "loss": loss.item(),
-            "TD error": errors.abs().mean().item(),
-            "mean value": values.mean().item(),
-            "gradient norm": norm,
-            "share of the buffer": self.replay.filled,
-        }
+        return {**scalars_of(loss, errors, values, norm), "share of the buffer": self.replay.filled}
 
     def values_and_targets(self, batch: Sequences) -> tuple[torch.Tensor, torch.Tensor]:
         """Values of the chosen cards in all decisions to learn from, (D,), and their targets, as for Double DQN."""

@@ -45,13 +45,19 @@ import tyro
 
 from crib_env import engine
 from crib_env.agents.networks.weights_file import SUFFIX
-from crib_env.agents.strategy_weights import SHAPE, StrategyWeightsAgent, starting_weights
+from crib_env.agents.strategy_weights import (
+    N_STRATEGIES,
+    SHAPE,
+    StrategyWeightsAgent,
+    pegging_values,
+    starting_weights,
+    weigh_discards,
+)
 from crib_env.evaluate.matches.mirrored import play_series, wins_series
 from crib_env.evaluate.runs.format import NET_POINTS_IN_TRAINING, UPDATES, snapshot
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
 from crib_env.kernels import GOLDEN, below, kernel, mix
 from crib_env.players.policies import greedy_play
-from crib_env.tables.lang_strategies import N_STRATEGIES, pegging_values, weigh_discards
 from crib_env.tables.shipped import standard_pegging
 from crib_env.train.loop.run import Round, Rounds
 from crib_env.train.loop.settings import Count, RunSettings
@@ -255,7 +261,7 @@ def play_and_learn(games, n, players, second_learns, expected, pegging, rule, ta
         players: two arrays (121, 121, 2, 8) float32, the weights of seats 0 and 1; they may be the same array.
         second_learns: whether the weights of seat 1 change too.
         expected: (121, 121, 2) float32, the expected margin at each place; learned unless ``baseline`` is 0.
-        pegging: (2, 1820, 3), from ``lang_strategies.pegging_values``.
+        pegging: (2, 1820, 3), from :func:`crib_env.agents.strategy_weights.pegging_values`.
         tally: (5,) float64, to which sums are added, see ``COUNTED``; ``margin`` is seat 0's.
     """
     g = games[0]

@@ -59,6 +59,7 @@ from crib_env.train.loop.gradients import (
     follow,
     mean_of_steps,
     precision,
+    scalars_of,
 )
 from crib_env.train.loop.run import Round
 from crib_env.train.loop.settings import (
@@ -374,9 +375,4 @@ class TD(Parts):
             loss = errors.square().mean()
         norm = self._descents[name].step(loss, rate)
         follow(self.agent.networks[name], self.online.networks[name], self._settings.average_rate)
-        return {
-            "loss": loss.item(),
-            "TD error": errors.abs().mean().item(),
-            "mean value": values.mean().item(),
-            "gradient norm": norm,
-        }
+        return scalars_of(loss, errors, values, norm)

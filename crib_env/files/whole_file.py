@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import glob
 import os
-import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -22,12 +21,11 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 PART = ".part"  # suffix of a file that is not complete yet
 
 
-def check_output(path: str | os.PathLike[str], size: int = 0) -> Path:
+def check_output(path: str | os.PathLike[str]) -> Path:
     """Checks that a file can be written, before hours of work go into its content.
 
     Args:
         path: the file; an existing one will be replaced.
-        size: its size in bytes, if known.
 
     Returns:
         The path of the file, with a symbolic link resolved.
@@ -35,7 +33,7 @@ def check_output(path: str | os.PathLike[str], size: int = 0) -> Path:
     Raises:
         ValueError: the folder does not exist or cannot be written to, or ``path`` is a folder, a device, a FIFO or a
             socket, or a link to one.
-        OSError: the file does not fit on the disk, or its name is too long.
+        OSError: its name is too long.
     """
     path = Path(path)
     target = Path(os.path.realpath(path))
@@ -52,9 +50,6 @@ def check_output(path: str | os.PathLike[str], size: int = 0) -> Path:
             raise ValueError(f"{name} is {_KINDS.get(kind, 'not a file')}: give the name of a file to write")
     if not os.access(folder, os.W_OK):
         raise ValueError(f"the folder {folder} cannot be written to: give {path.name} another")
-    free = shutil.disk_usage(folder).free
-    if free < size:
-        raise OSError(errno.ENOSPC, f"{path} takes {size:,} bytes, and its disk has {free:,} left")
     return target
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import numba
 import numpy as np
 import torch
+from torch.utils.benchmark import Timer
 
 import crib_env
 from crib_env.engine import EPISODES, GAME, OVER, TO_DRAW, begin_deal, begin_game, shuffle, step
@@ -164,20 +165,9 @@ def digests(device: str, games: int, rows: int, natives: list[str]) -> Iterator[
         yield f"{n} x {STEPS} turns of self-play, {name}", games_digest(device, n, **options)
 
 
-def seconds(device: Device, work: Callable[[], Any], least: float) -> float:
-    """Seconds of a call, from as many as take at least so long in all."""
-    wait = torch.cuda.synchronize if device.torch_device.type == "cuda" else lambda: None
-    calls = 1
-    while True:
-        wait()
-        begun = time.perf_counter()
-        for _ in range(calls):
-            work()
-        wait()
-        taken = time.perf_counter() - begun
-        if taken >= least:
-            return taken / calls
-        calls = max(calls + 1, int(1.2 * calls * least / max(taken, 1e-6))) if taken > least / 50 else 8 * calls
+def seconds(work: Callable[[], Any], least: float) -> float:
+    """Seconds of a call, the median of as many as take at least so long in all."""
+    return float(Timer("work()", globals={"work": work}).blocked_autorange(min_run_time=least).median)
 
 
 def graph_of(device: Device, work: Callable[[], Any]) -> Callable[[], Any]:
@@ -200,7 +190,7 @@ def decisions_of(device: Device, n: int, least: float) -> float:
     """Decisions a second, in millions, of random players; 64 a call."""
     players = Players(device, n)
     players.play(256)  # games out of step
-    return n * 64 / seconds(device, lambda: players.play(64), least) / 1e6
+    return n * 64 / seconds(lambda: players.play(64), least) / 1e6
 
 
 def learners_steps(device: str, n: int, least: float, **options: Any) -> dict[str, float]:
@@ -210,7 +200,7 @@ def learners_steps(device: str, n: int, least: float, **options: Any) -> dict[st
     step = graph_of(on, lambda: learner.envs.step(choose()))
     for _ in range(60):
         step()
-    both, alone = seconds(on, step, least), seconds(on, graph_of(on, choose), least / 2)
+    both, alone = seconds(step, least), seconds(graph_of(on, choose), least / 2)
     found = {"with its cards": n / both / 1e6, "less choosing": n / max(both - alone, 1e-9) / 1e6}
     kind = torch.bfloat16 if on.torch_device.type == "cuda" else torch.float32
     sizes = (learner.envs.shown.observation.shape[1], 256, 256)
@@ -224,7 +214,7 @@ def learners_steps(device: str, n: int, least: float, **options: Any) -> dict[st
         noise = torch.rand_like(logits).clamp_(1e-9).log_().neg_().log_().neg_()
         learner.envs.step((logits + noise).masked_fill_(out.action_mask == 0, -1e9).argmax(1))
 
-    found["with a network of 2 x 256"] = n / seconds(on, graph_of(on, policy_step), least) / 1e6
+    found["with a network of 2 x 256"] = n / seconds(graph_of(on, policy_step), least) / 1e6
     return found
 
 
@@ -251,8 +241,7 @@ def main() -> int:
     name = torch.cuda.get_device_name() if device.torch_device.type == "cuda" else platform.processor()
     found: dict[str, Any] = {
         "device": name,
-        "versions": {"crib_env": crib_env.__version__, "python": platform.python_version(), "torch": torch.__version__}
-        | {"numba": numba.__version__, "numpy": np.__version__, **device.versions()},
+        "versions": {module.__name__: module.__version__ for module in (crib_env, numba, np, torch)},
         "digests": {},
         "million_a_second": {},
     }
@@ -284,7 +273,6 @@ def main() -> int:
             if time.monotonic() - begun < given.until:
                 line[f"steps against {opponent}"] = learners_steps(given.device, n, given.least, opponent=opponent)
         say(n, json.dumps(line))
-    found["registers"] = device.registers()
     is_compared = kept is not None and found["digests"]
     found["different"] = different if is_compared else None
     say(f"different: {different}" if different else "all equal" if is_compared else "not compared")

@@ -13,7 +13,6 @@ import numpy as np
 import torch
 
 from crib_env.distribution import missing
-from crib_env.gpu.kernels import Kernels
 from crib_env.options import OptionError
 
 DEVICES = ("cpu", "cuda")
@@ -39,7 +38,7 @@ class Device:
         self.on_gpu, simulated = str(name) == "cuda", False
         if self.on_gpu:
             try:
-                self._version = version("numba-cuda")  # without it there is a former one in Numba
+                version("numba-cuda")  # without it there is a former one in Numba
                 from crib_env.gpu import threads
             except ImportError as error:
                 raise OptionError(missing("device='cuda'", error, "gpu")) from None
@@ -78,10 +77,10 @@ class Device:
         with ThreadPoolExecutor(len(parts)) as pool:
             list(pool.map(lambda rows: kernel(state, rows, *rest), parts))
 
-    def step(self, kernels: Kernels, size: int, n: int, *args: Any) -> None:
+    def step(self, step_one: Any, show_one: Any, size: int, n: int, *args: Any) -> None:
         """A step of ``n`` games on a GPU; see :func:`crib_env.gpu.threads.stepping`."""
         threads = self._threads
-        run = threads.stepping(kernels.step_one, kernels.show_one, size)
+        run = threads.stepping(step_one, show_one, size)
         threads.launch(run, n, threads.block_size(size), *args)
 
     def run_in_own_memory(self, kernel: Any, n: int, words: Any, *rest: Any) -> None:
@@ -92,11 +91,3 @@ class Device:
         """
         threads = self._threads
         threads.launch(threads.in_own_memory(kernel), n, threads.THREADS, words, rest)
-
-    def versions(self) -> dict[str, str]:
-        """Of what a GPU needs beside Numba."""
-        return {"numba_cuda": self._version} if self.on_gpu else {}
-
-    def registers(self) -> dict[str, int]:
-        """How many registers each CUDA kernel takes that has run, by name; 128 and more slow a GPU down."""
-        return self._threads.registers() if self.torch_device.type == "cuda" else {}

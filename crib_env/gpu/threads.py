@@ -121,7 +121,7 @@ def stepping(step_one: Any, show_one: Any, size: int) -> Any:
     """The CUDA kernel ``(table, cards, to_begin, rules, out, words, mask_words)`` of a step of all games.
 
     Args:
-        step_one, show_one: variants of the kernels in :mod:`crib_env.gpu.kernels`.
+        step_one, show_one: variants of the kernels in :mod:`crib_env.gpu.vector`.
         size: of an observation.
 
     Observation and mask go through memory that a block shares, and whole warps write rows from there: single bytes
@@ -157,8 +157,3 @@ def _name(kernel: Any) -> str:
     """Of a kernel, with the kernels that it calls as a variant."""
     name, *others = getattr(kernel, "py_func", kernel).__qualname__.split("_by_")
     return ", ".join([name, *(re.sub(r"(_[0-9a-f]{8})+$", "", other).rsplit(".", 1)[-1] for other in others)])
-
-
-def registers() -> dict[str, int]:
-    """How many registers a thread of each compiled kernel takes."""
-    return {name: max(one.get_regs_per_thread().values(), default=0) for name, one in LAUNCHED}

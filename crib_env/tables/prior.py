@@ -29,7 +29,16 @@ _CHUNK = 50_000
 
 
 @kernel
-def _count_kept(cards, totals, sizes, values, kept):
+def add_kept(cards, totals, sizes, values, kept):
+    """Adds to ``kept`` (13, 2, 1820) the hands kept from some sets of six cards, by the starter's rank and role.
+
+    Args:
+        cards: (N, 6) int64, sorted ids.
+        totals: (N, 15) of ``TOTALS``.
+        sizes: (N,) how often each counts.
+        values: :class:`crib_env.tables.outlook.DiscardValues`.
+        kept: int64 counts; each starter that may be cut adds one.
+    """
     points = np.empty(N_DISCARDS)
     for n in range(len(cards)):
         six = mask_of(cards[n])
@@ -43,18 +52,6 @@ def _count_kept(cards, totals, sizes, values, kept):
                 kept[cards[n, k] % 13, role, number] -= sizes[n]
 
 
-def add_kept(cards: np.ndarray, totals: np.ndarray, sizes: np.ndarray, kept: np.ndarray) -> None:
-    """Adds to ``kept`` (13, 2, 1820) the hands kept from some sets of six cards, by the starter's rank and role.
-
-    Args:
-        cards: (N, 6) int64, sorted ids.
-        totals: (N, 15) of ``TOTALS``.
-        sizes: (N,) how often each counts.
-        kept: int64 counts; each starter that may be cut adds one.
-    """
-    _count_kept(cards, totals, sizes, standard_values(), kept)
-
-
 @cache
 def kept_hands() -> np.ndarray:
     """(13, 2, 1820) how often each role keeps each hand of four ranks (:data:`crib_env.hands.HANDS`) when a
@@ -65,7 +62,7 @@ def kept_hands() -> np.ndarray:
         rows = np.arange(start, min(start + _CHUNK, N_CLASSES))
         cards = cards_of(rows)
         fill_totals(cards, totals[: len(rows)])
-        add_kept(cards, totals[: len(rows)], sizes[rows], kept)
+        add_kept(cards, totals[: len(rows)], sizes[rows], standard_values(), kept)
     return kept / kept.sum(axis=2, keepdims=True)
 
 

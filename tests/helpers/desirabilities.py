@@ -3,7 +3,7 @@
 import numpy as np
 
 from crib_env import parse_cards
-from crib_env.tables.lang_strategies import N_STRATEGIES, pegging_values, weigh_discards
+from crib_env.agents.strategy_weights import N_STRATEGIES, pegging_values, weigh_discards
 
 
 def desirabilities(hands, *, dealer, records):

@@ -155,6 +155,12 @@ def batches_of(rows: np.ndarray, size: int) -> list[np.ndarray]:
     return np.array_split(rows, max(1, round(len(rows) / size)))
 
 
+def scalars_of(loss: torch.Tensor, errors: torch.Tensor, values: torch.Tensor, norm: float) -> dict[str, float]:
+    """What a gradient step of values (B,) measured: its loss, the errors (B,), and the norm of its gradient."""
+    error, value = errors.abs().mean().item(), values.mean().item()
+    return {"loss": loss.item(), "TD error": error, "mean value": value, "gradient norm": norm}
+
+
 def mean_of_steps(steps: Mapping[str, list[dict[str, float]]]) -> dict[str, float]:
     """The means of what gradient steps measured, by network: of all, and of each of several networks; their number."""
     values: dict[str, list[float]] = {}

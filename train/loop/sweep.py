@@ -18,19 +18,18 @@ from crib_env.evaluate.files import write_json
 from crib_env.evaluate.job import difference, held
 from crib_env.evaluate.progress import ProgressLines, progress_bar
 from crib_env.evaluate.runs.format import SUMMARY, is_begun, is_end, is_finished, read_summary, run_of_seed, title_of
-from crib_env.evaluate.runs.learning_curves import draw_curves, read_curve
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.loop.settings import RunSettings
-from crib_env.train.loop.strength import BASELINES, figure_of, strength_of
+from crib_env.train.loop.strength import figure_of, strength_of
 from crib_env.train.registry import learner_named, presets_of
 from crib_env.values import typed
 
 
 def sweep(learner: str, settings: RunSettings, seeds: int, path: Path, executor: str | None = None) -> None:
-    """Trains with the settings' seed and those after it, in the folders ``seed-K`` of one folder, and draws the means.
+    """Trains with the settings' seed and those after it, in the folders ``seed-K`` of one folder.
 
-    Finished runs are kept and stopped ones continued. If all are finished and drawn, it only prints their table again.
+    Finished runs are kept and stopped ones continued. If all are finished, it only prints their table again.
 
     With an executor (:func:`crib_env.evaluate.executors.connected`), whose machines share the folder, the seeds are
     trained in parallel.
@@ -52,7 +51,6 @@ def sweep(learner: str, settings: RunSettings, seeds: int, path: Path, executor:
                     calls = [(learner, asdict(one), run, Path.cwd()) for one, run in zip(all_settings, runs)]
                     for _ in cluster.each(_train_there, calls):
                         pass
-            _draw(learner, runs, path)
             write_json(path / SUMMARY, {"seeds": [one.seed for one in all_settings], "final": _spreads(runs)})
     rows = []
     for tag, spread in _spreads(runs).items():
@@ -61,17 +59,6 @@ def sweep(learner: str, settings: RunSettings, seeds: int, path: Path, executor:
     title = f"{seeds} seeds, {settings.final_games:,} {strength_of(learner_named(learner), settings).sample}"
     columns = "", "mean ± standard deviation", "lowest", "highest"
     console.print(table_of(f"{learner}: {title}", columns, rows))
-
-
-def _draw(learner: str, runs: Sequence[Path], path: Path) -> None:
-    for baseline in BASELINES:
-        try:
-            curves = [read_curve(run, baseline, "episodes") for run in runs]
-        except ValueError:  # not measured by matches
-            continue
-        from crib_env.evaluate.figures import save_figure  # matplotlib takes half a second
-
-        save_figure(draw_curves({learner: curves}, baseline, "episodes"), path / f"against-{baseline}")
 
 
 def _spreads(runs: Sequence[Path]) -> dict[str, dict[str, float]]:

@@ -14,7 +14,7 @@ from crib_env.agents import Agent, make_agent
 from crib_env.agents.baselines import GreedyAgent
 from crib_env.agents.choosing import by_phase, next_discard, six_dealt
 from crib_env.agents.heuristic import CARD_VALUES
-from crib_env.agents.strategy_weights import StrategyWeightsAgent
+from crib_env.agents.strategy_weights import STRATEGIES, StrategyWeightsAgent
 from crib_env.batch import SOURCES
 from crib_env.cards import JACK, RANKS
 from crib_env.engine import DEALER, PONE, WIN
@@ -29,7 +29,6 @@ from crib_env.kernels import bit, kernel, mask_of
 from crib_env.players.agent import Powers
 from crib_env.players.games import paired_rate_interval
 from crib_env.scoring import SUIT, show_points
-from crib_env.tables.lang_strategies import STRATEGIES
 from crib_env.values import typed
 
 RUN = "RUN"  # in the name of an agent: the folder of the claim's training

@@ -2,7 +2,7 @@
 
 A card wins for certain if the player, whatever the opponent holds and lays, can reach 121 in this deal before the
 opponent does. So the answer depends on no belief about the opponent. A full search has found them. What the other ranks
-win is known from rollouts (:mod:`crib_env.evaluate.makers.endgame_rollouts`).
+win is known from rollouts (:mod:`crib_env.evaluate.makers.suite`).
 """
 
 from __future__ import annotations
