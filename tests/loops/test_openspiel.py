@@ -83,6 +83,21 @@ def test_the_example_runs():
     assert solved < sampled < even
 
 
+@pytest.mark.parametrize("name", ["crib_pegging(cards=2)", "liars_dice(dice_sides=3)"])
+def test_learners_over_information_states_learn(name):
+    """PPO and mirror descent come nearer to the equilibrium than even play, in a game of here and in one of theirs."""
+    program = Path(__file__).parents[2] / "examples" / "open_spiel_learners.py"
+    done = subprocess.run(
+        [sys.executable, program, "--game", name, "--episodes", "4096", "--round", "512"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    found = dict(line.split() for line in done.stdout.splitlines())
+    assert list(found) == ["even:", "ppo:", "mmd:"]
+    assert max(float(found["ppo:"]), float(found["mmd:"])) < 0.9 * float(found["even:"])
+
+
 def test_an_agent_is_a_policy():
     """``greedy`` has no probabilities; ``halscrib`` mixes."""
     agent, state = make_agent("halscrib"), game(4).new_initial_state()
