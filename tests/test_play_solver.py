@@ -9,8 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 from crib_env.agents import make_agent
-from crib_env.agents.belief import GREEDY_SHARE, SLIP, careful_choice, greedy_chance, weigh_cards
-from crib_env.agents.simple_players import simple_policy
+from crib_env.agents.belief import GREEDY_SHARE, SLIP, careful_choice, greedy_chance, simple_policy, weigh_cards
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, GAME, PEGGING_EPISODE, PONE, act, begin_deal, begin_game, legal_cards, shuffle
 from crib_env.evaluate.commands.solve import solve_play

@@ -8,7 +8,7 @@ import pytest
 from crib_env.agents import make_agent
 from crib_env.agents.asked.asking import suits_of
 from crib_env.agents.asked.questions import Questions
-from crib_env.agents.simple_players import simple_policy
+from crib_env.agents.belief import simple_policy
 from crib_env.engine import ROLES
 from crib_env.solver.cfr import PlaySolver, Population
 from crib_env.solver.play_game import PlayGame

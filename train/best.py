@@ -2,7 +2,7 @@
 
 Two networks learn how to lay cards from solutions of the play in points: one from the equilibrium of the pegging game,
 one from real deals in which a share of the opponents are simple players
-(:mod:`crib_env.agents.simple_players`), so that it wins more from weak opponents. Discards and the end of a game
+(:mod:`crib_env.agents.belief`), so that it wins more from weak opponents. Discards and the end of a game
 need no learning: there ``best`` analyses and searches.
 
 This is policy distillation (Rusu et al. 2015), without search or opponents. Decisions are sampled from each solution,
@@ -30,8 +30,8 @@ import numpy as np
 import torch
 from rich.progress import Progress
 
+from crib_env.agents.belief import simple_policy
 from crib_env.agents.best import N_INPUTS, BestAgent, write_inputs
-from crib_env.agents.simple_players import simple_policy
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE
 from crib_env.files.checked_file import Column, load_arrays, save_arrays

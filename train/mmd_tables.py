@@ -61,10 +61,10 @@ from crib_env.agents.mmd_tables import (
     softmax,
 )
 from crib_env.evaluate.runs.format import UPDATES
+from crib_env.exact.deal_classes import with_suits_in_order
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACE_OF, PLACES
 from crib_env.hands import ranks_in
 from crib_env.kernels import GOLDEN, below, bit, cards_in, kernel, lowest, mix, popcount
-from crib_env.scoring import SUIT
 from crib_env.train.loop.run import Round
 from crib_env.train.loop.settings import Count, PeggingCards, RunSettings
 from crib_env.values import Positive, Range, Share
@@ -290,20 +290,6 @@ def no_known_discards() -> KnownDiscards:
 
 
 @kernel
-def _with_suits_in_order(six, suits):
-    """The same cards with their suits in descending order of their ranks' masks; fills ``suits`` with the new names."""
-    renamed = np.int64(0)
-    for old in range(4):
-        ranks, new = (six >> 13 * old) & SUIT, 0
-        for other in range(4):
-            others = (six >> 13 * other) & SUIT
-            new += others > ranks or (others == ranks and other < old)
-        suits[old] = new
-        renamed |= ranks << 13 * new
-    return renamed
-
-
-@kernel
 def _place_of(six, known):
     """The place of a deal in the table, filled if it was not."""
     last = np.uint64(_KNOWN - 1)
@@ -322,7 +308,7 @@ def _place_of(six, known):
 @kernel
 def look_up_discards(six, known, discards):
     """Fills the :class:`Discards` of six cards (a mask) from the table."""
-    renamed, rest = _with_suits_in_order(six, known.suits), six
+    renamed, rest = with_suits_in_order(six, known.suits), six
     for i in range(6):
         card = lowest(rest)
         rest &= rest - 1

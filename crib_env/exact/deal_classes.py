@@ -28,6 +28,21 @@ def _suits_in_order(six):
 
 
 @kernel
+def with_suits_in_order(six, suits):
+    """The same cards with their suits in descending order of their masks of ranks; fills ``suits`` (4,) int64 with the
+    new names."""
+    renamed = np.int64(0)
+    for old in range(4):
+        ranks, new = (six >> 13 * old) & SUIT, 0
+        for other in range(4):
+            others = (six >> 13 * other) & SUIT
+            new += others > ranks or (others == ranks and other < old)
+        suits[old] = new
+        renamed |= ranks << 13 * new
+    return renamed
+
+
+@kernel
 def _fill_representatives(out):
     """Fills ``out`` with the masks of all representatives, lowest first; returns their number."""
     n = 0

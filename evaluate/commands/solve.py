@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from rich.progress import Progress
 
-from crib_env.agents.simple_players import simple_policy
+from crib_env.agents.belief import simple_policy
 from crib_env.engine import ROLES
 from crib_env.evaluate.command_line import File, Folder, SomeJson
 from crib_env.evaluate.console import console, table_of
