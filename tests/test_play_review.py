@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.evaluate.matches.muggins import Missed
 from crib_env.evaluate.play.given_deals import imported
 from crib_env.evaluate.play.saved_game import AGENT, PERSON
+from crib_env.evaluate.rollout import rollout
 from tests.helpers.files_of_users import DOCS
 from tests.helpers.page import served_page
 from tests.helpers.reference import score_play, score_show
@@ -196,3 +198,32 @@ def test_a_game_that_was_looked_through_counts_in_the_progress_once(page, over):
     won = game.games["scores"][0, PERSON] == 121
     assert rows["games won"].startswith(f"{int(won)} of 1 ")
     assert page.ask("progress")[1]["rating"] is None
+
+
+def test_a_decision_is_rolled_out_as_by_the_command(page, over):
+    """A card of the play: at the end the figures are those of the library; a stopped rollout stays as it is."""
+    _, game, name = over
+    at = next(
+        k
+        for k in reversed(game.decisions())
+        if not game.played[k].is_discard and len({*np.flatnonzero(game.view_at(k)[0].action_mask[0]) % 13}) > 1
+    )
+    begun = page.ask("roll", game=name, at=at, on=True)[1]
+    assert begun["goes_on"]
+    while (found := page.ask("roll", game=name, at=at, on=True)[1])["goes_on"]:
+        time.sleep(0.1)
+    view, chosen = game.view_at(at)
+    expected = rollout(view, seconds=60)
+    assert [parse_cards(" ".join(row["cards"])) for row in found["rows"]] == [[*one.cards] for one in expected.choices]
+    assert [float(row["cells"][0].split(" ± ")[0]) for row in found["rows"]] == pytest.approx(
+        [100 * one.chance for one in expected.choices], abs=0.051
+    )
+    assert [parse_card(row["cards"][0]) % 13 for row in found["rows"] if row["chosen"]] == [chosen[0] % 13]
+    other = next(k for k in game.decisions() if game.played[k].is_discard)
+    page.ask("roll", game=name, at=other, on=True)
+    stopped = page.ask("roll", game=name, at=other, on=False)[1]
+    assert [row["cells"][2] for row in stopped["rows"]] in ([], ["100"] * 15)
+    running = page.games._rolls[1]._made
+    assert isinstance(running.exception(timeout=60), InterruptedError)
+    for wrong in ({"game": page.begin("greedy")["game"], "at": 0}, {"game": name, "at": 1_000}):
+        assert page.ask("roll", **wrong, on=True)[0] == 400

@@ -233,3 +233,32 @@ def test_a_link_a_rush_and_the_deal_of_the_day_on_a_phone(browser, tmp_path):
         assert page.locator(".share textarea").count() == 1
         assert date.today().isoformat() in page.input_value(".share textarea")
         tab.close()
+
+
+def test_a_decision_is_rolled_out_beside_the_table_and_stopped(browser, server):
+    """Figures come while it goes on and the page is used; Stop ends it, and so does another moment."""
+    tab = Tab(browser, server.url, viewport={"width": 1366, "height": 640})
+    page = tab.page
+    page.locator("#lists ul").nth(1).locator("a").first.click()
+    page.wait_for_selector("#coach table")
+    page.click("#step-first")
+    page.wait_for_selector("#step .rollout button:has-text('Roll out')")
+    page.click("#step .rollout button")
+    page.click(".share summary")
+    page.wait_for_selector(".share textarea")
+    page.wait_for_selector("#step .rollout .choices tbody tr:nth-child(15)")
+    assert page.inner_text("#step .rollout button") == "Stop"
+    assert "±" in page.inner_text("#step .rollout tbody tr:nth-child(15)")
+    assert not page.evaluate(
+        "document.querySelector('#notes').scrollWidth > document.querySelector('#notes').clientWidth"
+    )
+    page.click("#step .rollout button")
+    page.wait_for_selector("#step .rollout button:has-text('Roll out')")
+    assert page.locator("#step .rollout .choices").count() == 1
+    page.click("#step .rollout button")
+    page.wait_for_selector("#step .rollout button:has-text('Stop')")
+    with page.expect_response(lambda answer: '"on":false' in (answer.request.post_data or "")):
+        page.keyboard.press("End")
+    assert not page.locator(".rollout").count()
+    assert server.games._rolls[1]._stopped.is_set()
+    tab.close()

@@ -123,7 +123,7 @@ class Coach:
         for k, games in enumerate((*(played.before for played in game.played), game.games)):
             deal = int(games["n_deals"][0])
             if deal != last and not (k == len(game.played) and game.is_over):
-                points.append(LinePoint(deal - 1, chance_before_deal(*games[["scores", "dealer"]][0]), k))
+                points.append(LinePoint(deal - 1, chance_before_deal(games["scores"][0], int(games["dealer"][0])), k))
                 last = deal
             if k in after:
                 decision = after[k].decision

@@ -111,11 +111,14 @@ class Games:
         self._open: dict[str, Future[Sitting]] = {}
         self._rush: Rush | None = None  # the last one
         self._pars: dict[str, tuple[int, int]] = {}  # by day
+        self._rolls: tuple[Any, Any] = None, None  # the decision that is rolled out, and its rollout
         self._lock = threading.Lock()
         self.warm = COLD
 
     def close(self) -> None:
-        """Lets other processes open the games."""
+        """Lets other processes open the games, and stops a rollout."""
+        if self._rolls[1]:
+            self._rolls[1].stop()
         with self._lock:
             for opening in self._open.values():
                 if opening.done() and not opening.exception():
@@ -303,6 +306,24 @@ class Games:
         """All that the person could have done at a decision of a finished game, with its values."""
         with self._finished(game, "look through it") as opened:
             return choices_as_json(*opened.game.view_at(at), self._judge)
+
+    def roll(self, game: str, at: int, on: bool) -> dict[str, Any]:
+        """Begins to roll out a decision of a finished game, goes on with it or stops it: what is known so far. There is
+        one rollout at a time; on the site without a server there is none."""
+        from crib_env.evaluate.play.page.rolling import Rolling
+
+        with self._finished(game, "roll out") as opened:
+            decision = opened.game.view_at(at)
+        with self._lock:
+            of, rolling = self._rolls
+            if of != (game, at):
+                if rolling:
+                    rolling.stop()
+                rolling = Rolling(*decision)
+            self._rolls = ((game, at) if on else None), rolling
+        if not on:
+            rolling.stop()
+        return rolling.as_json()
 
     def lesson(self, theme: str) -> dict[str, Any]:
         """The positions of today, of a theme that are due, or of a rush that begins now, without their answers; and

@@ -34,6 +34,31 @@ _SUITS = (
     "M5 0C6.4 2.4 9.6 4 9.6 6.4A2.3 2.3 0 0 1 5.5 7.5C5.6 8.6 6 9.3 7 9.9H3C4 9.3 4.4 8.6 4.5 7.5A2.3 2.3 0 0 1 .4 6.4"
     "C.4 4 3.6 2.4 5 0Z",
 )
+# Pips of the upper half, to the right of its index, by how many there are; an odd one more is in the middle.
+_PIPS = (
+    (),
+    ((58, 31),),
+    ((48, 27), (68, 27)),
+    ((48, 18), (68, 18), (58, 38)),
+    ((48, 19), (68, 19), (48, 41), (68, 41)),
+    ((48, 15), (68, 15), (58, 29), (48, 43), (68, 43)),
+)
+# Figures of the upper half: coat and cap have the colour of the suit.
+_HAIR, _SKIN, _GOLD = (f' fill="{colour}"/>' for colour in ("#5a3d24", "#f2d3ae", "#d8a31a"))
+_BUST = (
+    f'<path d="M34 59C35 47 45 43 50 42H62C67 43 77 47 78 59Z"/><path d="M49 42 56 55 63 42Z"{_GOLD}'
+    f'<circle cx="56" cy="32" r="9.5"{_SKIN}<path d="M52 31h.1M60 31h.1" stroke="#33251a" stroke-width="2.4"/>'
+)
+_COURT = {
+    10: f'{_BUST}<path d="M46 27C43 33 44 40 47 42L49 30ZM66 27C69 33 68 40 65 42L63 30Z"{_HAIR}'
+    f'<path d="M44 27C44 14 53 12 60 14 67 16 68 22 67 27 60 22 52 22 44 27Z"/>'
+    f'<path d="M61 16C66 5 75 5 79 11 73 11 70 15 67 20Z"{_GOLD}',
+    11: f'<path d="M45 33C42 17 49 16 56 16 63 16 70 17 67 33L70 46C60 50 52 50 42 46Z"{_HAIR}{_BUST}'
+    f'<path d="M46 29C48 21 64 21 66 29 68 18 62 17 56 17 50 17 44 18 46 29Z"{_HAIR}'
+    f'<path d="M47 21 46 10 51 15 56 8 61 15 66 10 65 21C60 17 52 17 47 21Z"{_GOLD}',
+    12: f'{_BUST}<path d="M46 32C46 49 52 51 56 52 60 51 66 49 66 32 63 38 59 37 56 38 53 37 49 38 46 32Z"{_HAIR}'
+    f'<path d="M46 25 42 9 50 16 56 6 62 16 70 9 66 25C60 22 52 22 46 25Z"{_GOLD}',
+}
 
 
 def colours() -> str:
@@ -57,6 +82,7 @@ def card_faces() -> str:
     diamonds = "".join(f"M{x} {y}l6 9-6 9-6-9z" for y in range(14, 92, 18) for x in range(18, 72, 16))
     inner = '<rect x="7" y="7" width="70" height="104" rx="5" fill="var(--back)"/>'
     suits = "".join(f'<path id="suit-{k}" d="{path}"/>' for k, path in enumerate(_SUITS))
+    suits += "".join(f'<g id="court-{rank}">{figure}</g>' for rank, figure in _COURT.items())
     return f'{suits}{faces}<g id="back">{_sheet()}{inner}<path d="{diamonds}" fill="var(--back-line)"/></g>'
 
 
@@ -66,14 +92,21 @@ def _sheet() -> str:
 
 
 def _face(card: int) -> str:
-    suit, fill = card // 13, ("clubs", "diamonds", "hearts", "spades")[card // 13]
-    pips = "".join(
-        f'<use href="#suit-{suit}" transform="translate({x - size / 2} {y - size / 2})scale({size / 10})"/>'
-        for x, y, size in ((26, 67, 22), (57, 90, 41))
-    )
-    rank, narrow = rank_text(card), ' textLength="40" lengthAdjust="spacingAndGlyphs"'
-    size = f'x="26" y="49" font-size="46" font-weight="600" text-anchor="middle"{narrow * (len(rank) - 1)}'
-    return f'<g fill="var(--{fill})"><text {size}>{rank}</text>{pips}</g>'
+    """A face is the same upside down: an index, and pips or a court figure, in each half."""
+    (suit, rank), fill = divmod(card, 13), ("clubs", "diamonds", "hearts", "spades")[card // 13]
+    text, narrow = rank_text(card), ' textLength="31" lengthAdjust="spacingAndGlyphs"'
+    size = f'x="19" y="37" font-size="40" font-weight="700" text-anchor="middle"{narrow * (len(rank_text(card)) - 1)}'
+    half = f"<text {size}>{text}</text>{_pip(suit, 18, 49, 14)}"
+    if rank in _COURT:
+        half += f'<use href="#court-{rank}"/>'
+    else:
+        half += "".join(_pip(suit, x, y, 17) for x, y in _PIPS[(rank + 1) // 2])
+    middle = _pip(suit, 42, 59, 33 if rank == 0 else 17) if rank % 2 == 0 and rank not in _COURT else ""
+    return f'<g fill="var(--{fill})">{middle}{half}<g transform="rotate(180 42 59)">{half}</g></g>'
+
+
+def _pip(suit: int, x: int, y: int, size: int) -> str:
+    return f'<use href="#suit-{suit}" transform="translate({x - size / 2} {y - size / 2})scale({size / 10})"/>'
 
 
 def board(below: int) -> str:

@@ -35,6 +35,7 @@ It has Python in it: PSF-2.0, https://docs.python.org/3/license.html
 _HERE = Path(__file__).parent
 _NATIVE = (
     "crib_env.agents.networks.weights_file",
+    "crib_env.evaluate.command_line",
     *(f"crib_env.evaluate.play.page.{name}" for name in ("server", "pictures")),
     *(f"crib_env.evaluate.play.web.{name}" for name in ("__main__", "site", "kernel_library", "prepared")),
 )

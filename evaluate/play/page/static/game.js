@@ -4,7 +4,6 @@ import { closeCoach, openCoach, showHint } from "./coach.js";
 import { element, fault, find, hurry, offer, picture, sentence, wait, withCards } from "./parts.js";
 import { pace, preferences, prefer } from "./preferences.js";
 import { ask } from "./server_link.js";
-import { sound } from "./sound.js";
 import { askPoints, clearShow, countAloud, showResult, tellVerdict, typePoints } from "./show.js";
 import { drawTable, focusHand } from "./table.js";
 
@@ -141,7 +140,6 @@ function showEnd() {
 
 async function step(one) {
   if (one.mover === 1 && frame && !one.counted) await wait(THINKING * pace());
-  sound(frame, one);
   if (one.counted) {
     const was = frame ?? one, told = state.told, game = id;
     draw({ ...one, sides: one.sides.map((side, k) => ({ ...side, score: was.sides[k].score, rear_peg: was.sides[k].rear_peg })) });
@@ -291,13 +289,12 @@ document.addEventListener("keydown", event => {
 // Settings: of the game, and of the reader.
 
 function settings() {
-  const form = find("settings"), CHECKED = ["four", "keys", "forced", "sound"];
   offer(form.coach, state.coach);
   form.counting.value = state.counting;
   form.coach.disabled = form.counting.disabled = state.people || Boolean(state.day);
 }
 
-const form = find("settings"), CHECKED = ["four", "keys", "forced", "sound"];
+const form = find("settings"), CHECKED = ["four", "keys", "forced"];
 form.pace.value = preferences.pace;
 for (const name of CHECKED) form[name].checked = preferences[name];
 form.addEventListener("submit", event => event.preventDefault());

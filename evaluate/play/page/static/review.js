@@ -82,7 +82,30 @@ async function step(to) {
   if (open !== review || review.now !== k) return;
   find("step").ariaBusy = "false";
   if (!found) return;
-  find("step").replaceChildren(element("h3", {}, "What you could do here"), choices(found), element("ol", { className: "notes" }, told(note, game, true)));
+  find("step").replaceChildren(element("h3", {}, "What you could do here"), choices(found), SITE ? "" : rollout({ game: game.game, at: frame.at }), element("ol", { className: "notes" }, told(note, game, true)));
+}
+
+// A button that rolls the choices out, and stops; what is known so far grows below it.
+function rollout(message) {
+  const table = element("div"), button = element("button", { onclick: () => { goes ? goes = false : run(); } }, "Roll out");
+  let goes = false;
+  async function run() {
+    goes = true;
+    button.textContent = "Stop";
+    try {
+      while (goes && button.isConnected) {
+        const found = await ask("roll", { ...message, on: true });
+        goes &&= found.goes_on;
+        table.replaceChildren(found.rows.length ? choices(found) : element("p", { role: "status" }, "Both seats play on …"),
+          element("p", { className: "figures" }, "Each choice played on by Best in both seats, with cards that your opponent may have held. Intervals are of 95 %."));
+        await new Promise(done => setTimeout(done, 400));
+      }
+      await ask("roll", { ...message, on: false });
+    } catch (error) { fault(error); }
+    goes = false;
+    button.textContent = "Roll out";
+  }
+  return element("div", { className: "rollout" }, button, table);
 }
 
 export function choices({ columns, rows }) {

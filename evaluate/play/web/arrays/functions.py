@@ -50,8 +50,8 @@ def reduction(function: Callable[[list[Any]], Any], kind: Callable[[dtype], dtyp
     def reduce(array: Any, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, **others: Any) -> Any:
         array = asarray(array)
         groups, shape = groups_of(array, axis)
+        of = dtype(others.pop("dtype", kind(array.dtype)))
         values = [function(group, **others) for group in groups]
-        of = kind(array.dtype)
         if axis is None and not keepdims:
             return of.cast(values, of)[0]
         if keepdims:

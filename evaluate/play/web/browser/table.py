@@ -1,7 +1,7 @@
 """The table in the browser: it answers the messages of the page, as the server of ``crib-env play`` does.
 
 Before the modules of the table are imported, it puts others in the place of what the browser does not have: Gymnasium,
-PettingZoo, filelock, threads, and the module that reads weights. Tables were computed beforehand
+PettingZoo, filelock, threads, command lines, and the module that reads weights. Tables were computed beforehand
 (:mod:`crib_env.evaluate.play.web.prepared`): a cached function of them finds its result here.
 """
 
@@ -122,6 +122,7 @@ _in_place: dict[str, Any] = {
     **dict.fromkeys(("gymnasium", "gymnasium.spaces", "gymnasium.error"), _gymnasium),
     "pettingzoo": SimpleNamespace(AECEnv=Nothing),
     "filelock": SimpleNamespace(FileLock=Nothing, Timeout=TimeoutError),
+    "crib_env.evaluate.command_line": SimpleNamespace(SomePositive=None),
     "crib_env.agents.networks.weights_file": SimpleNamespace(
         WeightsFile=WeightsFile, reading_weights=reading_weights, save_tensors=None
     ),
