@@ -20,7 +20,7 @@ from crib_env import parse_cards
 from crib_env.agents.equilibrium import load_blueprint
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE
-from crib_env.evaluate.figures import AMOUNT, BLUE, GOOD_AND_BAD, GREY, RED, new_figure
+from crib_env.evaluate.figures import AMOUNT, BLUE, COLOURS, GOOD_AND_BAD, GREY, RED, new_figure
 from crib_env.evaluate.makers.calibration import BANDS, DISCARDS, Calibration, in_band, losses
 from crib_env.evaluate.matches.game_records import GameRecord, read_records
 from crib_env.evaluate.runs.learning_curves import curve_of_json, draw_curves
@@ -109,6 +109,24 @@ def learners(data: Path) -> Figure:
     return draw_curves(curves, content["against"], content["over"], content.get("levels"))
 
 
+def search(data: Path) -> Figure:
+    """Exploitability of `search` by the time of a decision, beside what it earns from its blueprint: medians of runs,
+    and their ranges."""
+    figure = new_figure(8, 3.2)
+    for axes, of in zip(figure.subplots(1, 2), ("exploitability", "net")):
+        for (name, runs), colour in zip(json.loads(data.read_text())["curves"].items(), COLOURS):
+            found, ms = (np.array([[point[key] for point in run] for run in runs]) for key in (of, "ms"))
+            axes.plot(np.median(ms, axis=0), np.median(found, axis=0), "o-", color=colour, markersize=3, label=name)
+            axes.fill_between(np.median(ms, axis=0), found.min(axis=0), found.max(axis=0), color=colour, alpha=0.2)
+        axes.set_xscale("symlog", linthresh=10)
+        axes.set_xticks([0, 10, 20, 50, 100, 200, 500], ["0", "10", "20", "50", "100", "200", "500"])
+        axes.set(ylabel=f"{of}, points a deal", ylim=(0, None))
+    axes.set_ylabel("earned from the blueprint, points a deal")
+    axes.legend()
+    figure.supxlabel("milliseconds a decision", fontsize="medium")
+    return figure
+
+
 def discards(data: Path) -> Figure:
     """How often each two ranks are discarded in equilibrium, when a player holds both."""
     values = DealValues.load(data)
@@ -138,6 +156,7 @@ DRAWN: dict[str, tuple[str, Callable[[Path], Figure]]] = {
     "calibration.png": ("docs/calibration.json", calibration),
     "learners.png": ("docs/learners.json", learners),
     "ladder-4.png": ("docs/ladder-4.json", learners),
+    "search.png": ("docs/search.json", search),
     "league.png": ("docs/league.json", league),
     "discards.png": ("crib_env/tables/data/deals.npz", discards),
 }

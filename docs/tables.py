@@ -37,15 +37,17 @@ def at_the_end(runs):
 
 
 def ladder():
-    """Exploitability at the end and mean processor seconds by learner, with two cards and with three."""
+    """Exploitability at the end by learner and the number of cards, and mean processor seconds with three."""
     found = {}
-    for cards in (2, 3):
+    for cards in (2, 3, 4):
         for name, runs in kept(f"ladder-{cards}")["curves"].items():
-            seconds = [run["training"]["places"][-1] for run in runs]
             row = found.setdefault(name.split(",")[0], [])
-            row += [at_the_end(runs), f"{sum(seconds) / len(seconds):.0f}"]
-    rows = sorted(([f"`{name}`", *row] for name, row in found.items()), key=lambda row: row[1])
-    return ["learner", "two cards", "processor seconds", "three cards", "processor seconds"], rows
+            row.append(at_the_end(runs))
+            if cards == 3:
+                seconds = [run["training"]["places"][-1] for run in runs]
+                row.append(f"{sum(seconds) / len(seconds):.0f}")
+    rows = sorted(([f"`{name}`", *row] for name, row in found.items()), key=lambda row: row[2])
+    return ["learner", "two cards", "three cards", "processor seconds", "four cards"], rows
 
 
 SPEEDS = (
@@ -120,7 +122,7 @@ TABLES = {
     "rules of the dealer": ("findings", partial(rules_of, DEALER)),
     "rules of pone": ("findings", partial(rules_of, PONE)),
     "levels": ("benchmarks/players", levels),
-    "ladder": ("benchmarks/learners", ladder),
+    "ladder": ("benchmarks/imperfect-information", ladder),
     "speeds": ("benchmarks/speed", speeds),
 }
 
