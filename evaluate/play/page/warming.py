@@ -28,7 +28,7 @@ def warmed_up(agent: str, judge: PlayJudge | None = None) -> Iterator[Warm]:
         yield Warm(True, True, False, "the review of games")
         for game, decisions in played.items():
             games.review(game)
-            games.share(game)
+            games.bring(games.share(game)["code"])  # the same game again, by its link
             for at in decisions[:4]:
                 games.choices(game, at)
         games.lesson("")  # answers are judged as decisions of games are
