@@ -144,6 +144,7 @@ def test_a_game_with_starting_scores_begins_at_them(games):
     assert [d.chance_lost for d in analysis.decisions] == [d.chance_lost for d in whole.decisions if d.deal == last]
 
 
+@pytest.mark.slow
 def test_late_decisions_are_played_out_once(tmp_path, monkeypatch):
     """By rollouts as their command makes them; the next analysis reads what was kept."""
     games = recorded(make_agent("careful"), make_agent("greedy"), 2)

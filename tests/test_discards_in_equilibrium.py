@@ -83,6 +83,7 @@ def test_what_the_exact_tables_discards_lose_to_the_solution(found, role):
     assert 0 < loss < 0.05
 
 
+@pytest.mark.slow
 def test_habits_and_single_deals_are_shown(capsys):
     rules_of_thumb("discards", dealer=True)
     out = capsys.readouterr().out

@@ -121,6 +121,7 @@ def test_the_console_command_plays_a_player_of_this_folder(installed, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} <= {"own_agent.py", "pipe_bot.py", "__pycache__"}
 
 
+@pytest.mark.slow
 def test_the_wheel_runs_without_what_windows_lacks_in_a_folder_that_cannot_be_written(installed, tmp_path):
     """No ``fork``, ``fcntl`` and links, cp1252 on the console, a read-only package: files come to where the user is."""
     (tmp_path / "home").mkdir()

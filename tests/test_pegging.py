@@ -204,6 +204,7 @@ def test_a_flipped_bit_anywhere_never_gives_other_content(tmp_path):
 # The command.
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path):
     path = tmp_path / "p.npz"
     done = run_here(lambda: run(pegging), path, "--standard-error", "0.5")

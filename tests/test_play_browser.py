@@ -280,6 +280,7 @@ def test_with_two_hundred_games_play_now_stays_in_the_window(browser, tmp_path):
             tab.close()
 
 
+@pytest.mark.slow
 def test_the_crib_is_counted_with_cards_side_by_side_on_a_phone(browser, server):
     tab = Tab(browser, server.url, "brisk", viewport={"width": 390, "height": 700}, has_touch=True)
     tab.begin(agent="greedy", seed=2, dealer="me")

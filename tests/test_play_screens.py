@@ -178,6 +178,7 @@ def test_axe_finds_nothing_on_any_screen(scheme, browser, server):
     tab.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
 def test_nothing_moves_where_the_system_asks_for_that(motion, browser, server):
     """Cards travel and pegs walk otherwise, so that the test would see it."""
@@ -193,6 +194,7 @@ def test_nothing_moves_where_the_system_asks_for_that(motion, browser, server):
     tab.close()
 
 
+@pytest.mark.slow
 def test_a_link_a_rush_and_the_deal_of_the_day_on_a_phone(browser, tmp_path):
     """Each from the address alone; a rush ends by its clock, and the day's result can be copied."""
     with served_page(tmp_path) as server:

@@ -146,6 +146,7 @@ def test_forced_cards_lay_themselves(browser, server):
     tab.close()
 
 
+@pytest.mark.slow
 def test_score_and_pegs_go_with_each_item_of_the_show(browser, server):
     """Before the first item the score is that of the play; after each it is so much more, and so is the front peg."""
     tab = Tab(browser, server.url, "brisk")
@@ -192,6 +193,7 @@ def test_runs_are_called_by_their_names(hand, starter, said):
     assert sum(item.points for item in items) == sum(item.points for item in explain_show(hand, starter))
 
 
+@pytest.mark.slow
 def test_a_way_leads_back_from_what_if(browser, server):
     """To the moment in the review of the game that it comes from."""
     tab = Tab(browser, server.url)
