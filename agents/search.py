@@ -75,6 +75,24 @@ class Settings(NamedTuple):
     safe: bool
 
 
+class MirrorStep(NamedTuple):
+    """A step of mirror descent.
+
+    Attributes:
+        rate: of the values.
+        pull: towards the blueprint, 0 to 1.
+        values: (S,) of choices, sums over the other role's hands, each weighted.
+        met: the sums of these weights, in the places of a workspace's values.
+        blueprint: (S,) the chances of choices.
+    """
+
+    rate: np.float32
+    pull: np.float32
+    values: np.ndarray
+    met: np.ndarray
+    blueprint: np.ndarray
+
+
 class _Erring:
     """An agent as the search takes it: it lays any legal card once in a hundred times."""
 
@@ -235,8 +253,8 @@ class Search:
 
     def _update(self, role: int, first: int, last: int, rate: float, pull: float) -> None:
         """A step of mirror descent for a role's decisions at nodes ``first`` to ``last - 1``, by the noted values."""
-        step = np.float32(rate), np.float32(pull), self._values, self._met[role].values, self.blueprint
-        _mirror(self.game.tree, HAND_TABLES, role, first, last, *step, self._now, self._work.policy)
+        step = MirrorStep(np.float32(rate), np.float32(pull), self._values, self._met[role].values, self.blueprint)
+        _mirror(self.game.tree, HAND_TABLES, role, first, last, step, self._now, self._work.policy)
 
 
 class SearchAgent:
@@ -263,6 +281,7 @@ class SearchAgent:
     def __init__(
         self,
         policy: str,
+        *,
         updates: int = 10,
         ms: float | None = None,
         temperature: float = 0.05,
@@ -323,15 +342,16 @@ def _fill_relations(tree, parents, ends):
 
 
 @kernel
-def _mirror(tree, hands, role, first, last, rate, pull, values, met, blueprint, now, work):
+def _mirror(tree, hands, role, first, last, step, now, work):
     """Sets a role's chances to now^(1 - pull) blueprint^pull exp(rate Q), in proportion, at nodes ``first`` to
     ``last - 1``.
 
     Args:
-        values: (S,) of choices, sums over the other role's hands, each weighted. ``met`` has the sum of weights, in
-            the places of a workspace's values.
+        step: a :class:`MirrorStep`.
+        now: (S,) the chances of choices.
         work: (2, 1820) to work in.
     """
+    rate, pull, values, met, blueprint = step
     best, total = work[0], work[1]
     for at in range(first, last):
         node = tree.nodes[at]
