@@ -21,6 +21,7 @@ from crib_env.evaluate.commands.play import play
 from crib_env.evaluate.matches.game_records import read_records
 from crib_env.evaluate.play.coach import HOW
 from crib_env.evaluate.play.levels import LEVELS
+from crib_env.evaluate.play.page.as_json import latest_first
 from crib_env.evaluate.play.page.games import COLD
 from crib_env.evaluate.play.page.server import LARGEST, page_files
 from crib_env.evaluate.play.page.warming import warmed_up
@@ -323,6 +324,13 @@ def test_games_are_listed_with_their_scores_and_deleted(tmp_path):
         assert lobby["waiting"] == lobby["finished"] == []
         assert len(records(page)) == 1
     assert not [path for path in tmp_path.rglob("*") if path.suffix == ".lock"]
+
+
+def test_the_latest_games_come_first_also_of_one_second(tmp_path):
+    names = ["20260101-235959", "20260102-000000", *(f"20260102-000000-{k}" for k in (2, 9, 10)), "20260102-000001"]
+    for name in (*names, "progress", "20260102"):
+        (tmp_path / f"{name}.json").touch()
+    assert [file.stem for file in latest_first(tmp_path)] == names[::-1]
 
 
 def test_all_is_compiled_in_the_order_of_its_need(tmp_path, monkeypatch):

@@ -221,8 +221,9 @@ def test_a_decision_is_rolled_out_as_by_the_command(page, over):
     assert [parse_card(row["cards"][0]) % 13 for row in found["rows"] if row["chosen"]] == [chosen[0] % 13]
     other = next(k for k in game.decisions() if game.played[k].is_discard)
     page.ask("roll", game=name, at=other, on=True)
-    stopped = page.ask("roll", game=name, at=other, on=False)[1]
-    assert [row["cells"][2] for row in stopped["rows"]] in ([], ["100"] * 15)
+    assert page.ask("roll", game=name, at=at, on=False) == (200, {})  # of the one before: says nothing, stops nothing
+    assert page.ask("roll", game=name, at=other, on=True)[1]["goes_on"]
+    assert not page.ask("roll", game=name, at=other, on=False)[1]["goes_on"]
     running = page.games._rolls[1]._made
     assert isinstance(running.exception(timeout=60), InterruptedError)
     for wrong in ({"game": page.begin("greedy")["game"], "at": 0}, {"game": name, "at": 1_000}):

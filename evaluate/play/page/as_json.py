@@ -219,11 +219,17 @@ def _cards_to_lay(view: PlayerViews, judge: PlayJudge, chosen: int) -> Iterator[
         yield [card], (str(sight.after(card).points), f"{points[rank] - most:+.2f}", f"{100 * chances[rank]:.1f}")
 
 
+def latest_first(*folders: Path) -> list[Path]:
+    """The files of folders that are named as games are, by the time and the number of their names."""
+    files = [file for folder in folders for file in folder.glob("*.json") if GAME_ID.fullmatch(file.stem)]
+    return sorted(files, key=lambda file: (file.stem[:15], int(file.stem[16:] or 1)), reverse=True)
+
+
 def listed(folder: Path) -> list[dict[str, Any]]:
     """The latest games of a folder; files that are not games are skipped."""
     rows: list[dict[str, Any]] = []
-    for file in sorted(folder.glob("*.json"), reverse=True):
-        if GAME_ID.fullmatch(file.stem) and len(rows) < _LISTED:
+    for file in latest_first(folder):
+        if len(rows) < _LISTED:
             with suppress(ValueError):  # it is no game, a link to nothing, or it has just been deleted
                 so_far = read_game(file)
                 row = {"game": file.stem, "agent": so_far.agent, "name": " and ".join(so_far.people) or so_far.other}

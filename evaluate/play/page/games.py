@@ -24,6 +24,7 @@ from crib_env.evaluate.play.page.as_json import (
     GAME_ID,
     cards_as_text,
     choices_as_json,
+    latest_first,
     level_row,
     listed,
     moment_of,
@@ -308,22 +309,24 @@ class Games:
             return choices_as_json(*opened.game.view_at(at), self._judge)
 
     def roll(self, game: str, at: int, on: bool) -> dict[str, Any]:
-        """Begins to roll out a decision of a finished game, goes on with it or stops it: what is known so far. There is
-        one rollout at a time; on the site without a server there is none."""
+        """Begins to roll out a decision of a finished game or goes on with it: what is known so far. Or stops it.
+
+        There is one rollout at a time; on the site without a server there is none.
+        """
         from crib_env.evaluate.play.page.rolling import Rolling
 
         with self._finished(game, "roll out") as opened:
             decision = opened.game.view_at(at)
         with self._lock:
             of, rolling = self._rolls
-            if of != (game, at):
-                if rolling:
-                    rolling.stop()
+            if rolling and (of == (game, at)) != on:
+                rolling.stop()
+            if on and of != (game, at):
                 rolling = Rolling(*decision)
-            self._rolls = ((game, at) if on else None), rolling
-        if not on:
-            rolling.stop()
-        return rolling.as_json()
+            if on or of == (game, at):
+                self._rolls = ((game, at) if on else None), rolling
+                return rolling.as_json()
+        return {}
 
     def lesson(self, theme: str) -> dict[str, Any]:
         """The positions of today, of a theme that are due, or of a rush that begins now, without their answers; and
@@ -384,10 +387,9 @@ class Games:
 
     def _kept(self, is_it: Callable[[GameSoFar], bool]) -> str | None:
         """The id of the latest game of the folder that is the one asked for."""
-        files = [*self._folder.glob("*.json"), *(self._folder / FINISHED).glob("*.json")]
-        for file in sorted(files, key=lambda file: file.name, reverse=True):
+        for file in latest_first(self._folder, self._folder / FINISHED):
             with suppress(ValueError):  # as in listed
-                if GAME_ID.fullmatch(file.stem) and is_it(read_game(file)):
+                if is_it(read_game(file)):
                     return file.stem
         return None
 
