@@ -11,7 +11,7 @@ from crib_env.agents import make_agent
 from crib_env.agents.expert import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import DEALER
-from crib_env.evaluate.commands.analyse import analyse_games, players_table
+from crib_env.evaluate.commands.analyse import analyse_games
 from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
@@ -99,13 +99,6 @@ def test_luck_equals_that_of_the_match(games, found):
     for k, analysis in enumerate(found):
         luck = analysis.luck.sum(axis=0)
         assert np.allclose(luck if k % 2 == 0 else -luck, games.luck[k])  # a sits in seat 0, then in seat 1
-
-
-def test_a_replayed_game_ends_as_recorded(games):
-    played = RecordedGames(games.records)
-    for _ in played.moments():
-        pass
-    assert played.games["scores"].tolist() == [list(record.scores) for record in games.records]
 
 
 def test_a_rank_that_wins_at_once_does_not_hide_what_the_others_lose(games):
@@ -235,11 +228,6 @@ def test_the_command(games, tmp_path, capsys):
         analyse_games(tmp_path / "none.jsonl")
 
 
-def test_each_player_is_a_column(found):
-    players = summarise_players(found)
-    assert [column.header for column in players_table(players, "x").columns][1:] == [player.name for player in players]
-
-
 class Other:
     """A user's own judge, for whom all choices have the same value."""
 
@@ -248,11 +236,6 @@ class Other:
     def worth(self, views: PlayerViews) -> Worth:
         values = np.where(views.action_mask.reshape(-1, 4, 13).any(axis=1), 0.5, -np.inf)
         return Worth(values, values)
-
-
-def test_another_judge_of_the_play(games):
-    (analysis,) = analyse(games.records[:1], Other())
-    assert all(d.chance_lost == 0 for d in analysis.decisions if d.kind == "play")
 
 
 def test_the_solution_judges_what_follows_three_cards(games):

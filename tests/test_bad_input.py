@@ -1,35 +1,73 @@
-"""Bad input of every command of ``evaluate`` is one line that names it, before any work begins and any file is made."""
+"""Bad input of commands and of makers of tables is one line that names it, before any work and any file."""
 
 from __future__ import annotations
+
+from functools import partial
+from importlib import import_module
 
 import pytest
 
 from crib_env.evaluate.__main__ import COMMANDS, load, main
+from crib_env.evaluate.makers import run
 from crib_env.evaluate.skill.suite.suite import TASKS
 from tests.helpers.command_lines import NEEDED, answer, bad_numbers, numbers_of
 
 
-def refused(arguments, monkeypatch, tmp_path):
-    """The one line that a command line is answered with; work and files are forbidden."""
+@pytest.fixture
+def refused(monkeypatch, tmp_path):
+    """A function that gives the one line that a command line is answered with; work and files are forbidden."""
     monkeypatch.chdir(tmp_path)
-    found = answer(main, arguments)
-    assert found.fault() is None
-    assert len(found.errors.splitlines()) == 1
-    assert not list(tmp_path.iterdir())
-    return found.errors
+
+    def refused(arguments, main=main):
+        found = answer(main, arguments)
+        assert found.fault() is None
+        assert len(found.errors.splitlines()) == 1
+        assert not list(tmp_path.iterdir())
+        return found.errors
+
+    return refused
 
 
 def test_every_command_is_walked():
     assert NEEDED.keys() == COMMANDS.keys()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_number_out_of_its_range_is_refused_before_any_work(name, monkeypatch, tmp_path):
-    for number in numbers_of(load(name)):
+# What each maker of tables needs.
+MAKERS = {
+    "calibration": ["calibration.json"],
+    "cribs": ["cribs.npz"],
+    "luck": ["luck.npz"],
+    "pegging": ["pegging.npz"],
+    "solutions": ["solution.npz", "deals", "."],
+    "suite": ["discards.npz"],
+    "win_table": ["wins.npz"],
+}
+
+
+def maker(name):
+    return getattr(import_module(f"crib_env.evaluate.makers.{name}"), name)
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *(f"makers.{name}" for name in MAKERS)])
+def test_a_number_out_of_its_range_is_refused_before_any_work(name, refused):
+    if name in COMMANDS:
+        function, needed, begin = load(name), [*name.split(), *NEEDED[name]], main
+    else:
+        function, needed = maker(name[7:]), MAKERS[name[7:]]
+        begin = partial(run, function)
+    for number in numbers_of(function):
         for value in bad_numbers(number):
-            shown = refused([*name.split(), *NEEDED[name], *number.given(value)], monkeypatch, tmp_path)
+            shown = refused([*needed, *number.given(value)], begin)
             assert shown.startswith(f"error: {number.option}=")
             assert str(number.allowed) in shown.partition(" is not allowed: give ")[2]
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [("solution.npz", "there is no solution of the play solution.npz"), (__file__, "is not a solution of the play")],
+)
+def test_a_solution_that_is_missing_or_another_file_is_refused(file, message, refused):
+    assert message in refused([file, *MAKERS["solutions"][1:]], partial(run, maker("solutions")))
 
 
 @pytest.mark.parametrize(
@@ -49,5 +87,5 @@ def test_a_number_out_of_its_range_is_refused_before_any_work(name, monkeypatch,
         (["play", "ismcts:iterations=1000000000"], "iterations=1000000000 is not allowed, give 1 to 10000000"),
     ],
 )
-def test_other_bad_input_is_refused_before_any_work(arguments, message, monkeypatch, tmp_path):
-    assert message in refused(arguments, monkeypatch, tmp_path)
+def test_other_bad_input_is_refused_before_any_work(arguments, message, refused):
+    assert message in refused(arguments)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from crib_env.evaluate.commands.benchmark import ROUNDS, RandomPlay, benchmark, measure, pick_legal
+from crib_env.evaluate.commands.benchmark import ROUNDS, RandomPlay, benchmark, pick_legal
 from crib_env.kernels import streams
 
 
@@ -33,18 +33,6 @@ def test_steps_are_counted_without_those_that_begin_a_game():
         begun += before
         assert play.run(calls=1) == 100 - before
     assert begun >= 300
-
-
-def test_rounds_are_interleaved():
-    order = []
-
-    def run(name):
-        order.append(name)
-        return 10
-
-    rates = measure({"a": lambda: run("a"), "c": lambda: run("c")}, 1e-9, lambda _: None)
-    assert order == ["a", "c"] * (ROUNDS + 1)
-    assert len(rates["c"]) == ROUNDS
 
 
 def test_a_run_writes_json(tmp_path):

@@ -9,11 +9,11 @@ import pytest
 import torch
 from rich.progress import Progress
 
-from crib_env import GameBatch, Powers, parse_cards
+from crib_env import GameBatch, parse_cards
 from crib_env.aec import raw_env
 from crib_env.agents import make_agent
 from crib_env.agents.best import FITS, GAMES, N_INPUTS, SHIPPED, BestAgent, PolicyNetwork, policy_inputs
-from crib_env.agents.choosing import RARE, by_phase
+from crib_env.agents.choosing import RARE
 from crib_env.agents.expert import ExpertAgent
 from crib_env.engine import DEALER, DISCARD, PONE, WIN
 from crib_env.evaluate.matches.match import play_match
@@ -319,22 +319,3 @@ def test_it_plays_to_the_score_unless_told_not_to():
         differ += (blind.act(views) != sighted.act(views)).sum()
         batch.step(rows, batch.native_cards(rows, 0))
     assert differ > 50
-
-
-class DiscardsBySolution:
-    """Discards as ``equilibrium`` does, and plays as ``best``."""
-
-    name, powers = "best, discards by the solution", Powers(suits="all")
-
-    def __init__(self):
-        self.discarder, self.player = make_agent("equilibrium"), make_agent("best")
-
-    def act(self, views):
-        return by_phase(views, self.discarder.act, self.player.act)
-
-
-@pytest.mark.slow  # two minutes
-def test_discards_by_the_solution_of_whole_deals_win_no_more():
-    result = play_match(DiscardsBySolution(), make_agent("best"), 10_000)
-    print(f"{result.win_rate:.2%} {result.interval}, {result.margin:+.2f} {result.margin_interval} net points a game")
-    assert result.margin_interval[0] < 0

@@ -1,7 +1,5 @@
 """Chances to win near the end, as a table states them, against games and deals that are played out."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -17,8 +15,6 @@ from crib_env.evaluate.makers.calibration import (
     agreement_of_scores,
     both_from,
     dealer_wins,
-    draw_positions,
-    draw_scores,
     games_from,
     in_band,
     losses,
@@ -26,19 +22,9 @@ from crib_env.evaluate.makers.calibration import (
     play_discards,
 )
 from crib_env.evaluate.skill.luck.variates import WINS, LuckMeter
-from crib_env.evaluate.skill.positions import before_discards
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import streams
-from crib_env.tables.shipped import as_from_nothing, standard_win_table
-from crib_env.views import views_of
-
-
-def test_positions_have_scores_as_asked():
-    drawn = draw_positions(np.random.default_rng(0), 200, 96, 110)
-    assert ((drawn.scores.max(axis=1) >= 96) & (drawn.scores.max(axis=1) <= 110)).all()
-    assert np.ptp(drawn.scores, axis=1).max() == 30
-    assert (np.diff(drawn.sixes, axis=1) > 0).all()
-    assert 60 < drawn.is_dealer.sum() < 140
+from crib_env.tables.shipped import standard_win_table
 
 
 @pytest.mark.parametrize("is_dealer", [False, True])
@@ -94,12 +80,6 @@ def test_luck_is_taken_out_of_games():
     rates, errors = dealer_wins(ends, of_all).T
     assert np.allclose(rates, won.mean(axis=0), atol=4 * error)
     assert (errors**2 < 0.8 * won.var(axis=0) / 3_000).all()
-
-
-def test_two_thirds_of_the_pairs_are_near_the_end():
-    drawn = draw_scores(np.random.default_rng(1), 60)
-    assert len({tuple(pair) for pair in drawn.tolist()}) == 60
-    assert (drawn.max(axis=1) > 100).sum() == 40
 
 
 def test_agreement_is_found_where_it_is_planted():
@@ -166,23 +146,3 @@ def test_the_table_is_true_when_games_are_played(scores):
     table, n = standard_win_table(), 4_000
     ((played, error),) = dealer_wins(*games_from(make_agent("best"), np.array([scores]), streams(11, n)))
     assert abs(played - table.win_probability[scores]) < 3.5 * np.hypot(error, table.win_error[scores])
-
-
-@pytest.mark.slow
-def test_late_deals_bring_discards_nearer_to_what_is_played(tmp_path):
-    """The error of the chance to win after the best discard, at forty late positions, with and without late deals."""
-    replace(standard_win_table(), **as_from_nothing()).save(tmp_path / "table.npz")
-    agent = make_agent("best")
-    judges = make_agent("expert"), make_agent(f"expert:win_table={tmp_path / 'table.npz'}")
-    rng, errors = np.random.default_rng(6), []
-    for _ in range(40):
-        position = draw_positions(rng, 1, 114, 120)
-        games = before_discards(*position)
-        view = views_of(games, np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
-        stated = [judge.discard_values(view)[0] for judge in judges]
-        best = np.array([stated[0].argmax()])
-        played = play_discards(agent, position, best, 1_000, rng).mean()
-        errors.append([values[best[0]] - played for values in stated])
-    late, before = np.sqrt((np.array(errors) ** 2).mean(axis=0))
-    assert late < 0.06
-    assert late < 0.8 * before

@@ -22,7 +22,6 @@ from crib_env.train.ddqn import DDQN, PRESETS, DoubleDQN, Transitions, new_agent
 from crib_env.train.loop.run import Round
 from crib_env.train.shared.experience import Decisions, explore, play_episodes, rewards_of
 from crib_env.train.shared.replay import Memory
-from crib_env.train.td import the_bits
 from tests.helpers.learner_runs import command, new_run
 from tests.helpers.small_settings import DDQN as SMALL
 
@@ -153,27 +152,15 @@ def test_settled_rewards_pay_a_discard_its_loss_to_the_best_one():
     first = decisions.is_discard & np.append(True, ~decisions.is_discard[:-1])
     assert (rewards[first] <= 1e-9).all()
     assert (rewards[first] < -0.5).any()
-    greedy = play_episodes(
-        GameBatch(streams(0, 50), episode="deal"),
-        lambda seen, is_discard, chain: seen.legal.argmax(axis=1),
-        make_agent("greedy"),
-        the_bits,
-    ).decisions
-    assert set(greedy.chain % 2) == {0, 1}
 
 
-def test_replay_keeps_the_newest_and_survives_a_checkpoint():
+def test_replay_keeps_the_newest():
     _, decisions = some_decisions()
     new = transitions_of(decisions, *rewards_of(decisions, True), 1.0)
     replay = Memory(Transitions.zeros(100, N_INPUTS))
     replay.add(new)
     assert len(replay) == 100
-    twin = Memory(Transitions.zeros(100, N_INPUTS))
-    twin.load_state_dict(replay.state_dict())
-    rng = [np.random.default_rng(1), np.random.default_rng(1)]
-    for one, two in zip(vars(replay.sample(50, rng[0])).values(), vars(twin.sample(50, rng[1])).values()):
-        np.testing.assert_array_equal(one, two)
-    kept = {inputs.tobytes() for inputs in replay.sample(2_000, rng[0]).inputs}
+    kept = {inputs.tobytes() for inputs in replay.sample(2_000, np.random.default_rng(1)).inputs}
     assert kept <= {inputs.tobytes() for inputs in new.inputs[-100:]}
 
 
@@ -289,9 +276,6 @@ def test_ctrl_c_keeps_every_finished_round_and_says_how_to_continue(tmp_path):
     assert load_tensors(checkpoint)[1]["episodes"] >= 128
 
 
-# --- files that users pass in ---------------------------------------------------------------------------------------
-
-
 def test_the_play_alone_is_learned_by_one_network(tmp_path):
     settings = replace(SMALL, evaluations=0, networks="one", opponent="random", episode="play", rewards="points")
     agent, summary = run(settings, tmp_path)
@@ -300,9 +284,6 @@ def test_the_play_alone_is_learned_by_one_network(tmp_path):
     _, decisions = some_decisions(episode="play")
     assert not decisions.is_discard.any()
     assert np.bincount(decisions.chain).max() == 4
-
-
-# --- the command line -----------------------------------------------------------------------------------------------
 
 
 def test_the_networks_of_anderson_et_al():

@@ -7,13 +7,12 @@ import pytest
 
 from crib_env.agents.equilibrium import load_blueprint
 from crib_env.engine import DEALER, PONE, ROLES
-from crib_env.evaluate.commands.analyse import in_equilibrium
 from crib_env.exact.deal_classes import cards_of
 from crib_env.exact.discard_statistics import TOTALS, fill_totals
 from crib_env.kernels import kernel
 from crib_env.tables.outlook import fill_discard_points, standard_values
 from crib_env.tables.shipped import DealValues, standard_deals
-from docs.rules_of_thumb import discards_found, overall, pairs_discarded, rules_of_thumb
+from docs.rules_of_thumb import discards_found, overall, pairs_discarded
 from tests.helpers.refusals import refused
 
 ROOT = Path(__file__).parents[1]
@@ -81,15 +80,6 @@ def test_what_the_exact_tables_discards_lose_to_the_solution(found, role):
     print(f"{ROLES[role]}: the same in {agreement:.1%} of deals, loses {loss:.4f} points a deal")
     assert agreement > 0.8
     assert 0 < loss < 0.05
-
-
-@pytest.mark.slow
-def test_habits_and_single_deals_are_shown(capsys):
-    rules_of_thumb("discards", dealer=True)
-    out = capsys.readouterr().out
-    assert "7 8" in out
-    assert "keep three in a row" in out
-    assert in_equilibrium([1, 2, 8, 9, 10, 11], dealer=False).startswith("in equilibrium, for points: 9C QC 100%; then")
 
 
 def test_a_table_is_read_back(tmp_path):

@@ -254,18 +254,6 @@ def test_forced_cards_are_not_remembered_when_training_leaves_them_out():
     np.testing.assert_array_equal(*games)
 
 
-def test_memory_matters_in_play():
-    """Without what came before, the same decisions sometimes get other answers."""
-    batch, agent = GameBatch(streams(2, 100)), new_agent(direct=False)
-    for _ in range(30):
-        rows = batch.acting()
-        views = batch.views(rows)
-        cards = agent.act(views)
-        differ = (new_agent(direct=False).act(views) != cards).mean()
-        batch.step(rows, cards)
-    assert 0 < differ < 1
-
-
 def test_asked_twice_it_answers_the_same_and_a_new_game_starts_at_zero():
     agent = new_agent()
     memory = agent._memory

@@ -111,9 +111,9 @@ def test_it_takes_the_points_that_win():
     assert n > 5
 
 
-def test_near_the_end_its_first_cards_are_those_of_expert():
-    for scores, near in (((100, 60), True), ((95, 95), False)):
-        batch, rows = positions(4, n=40, scores=scores)
+def test_near_the_end_its_discards_and_first_cards_are_those_of_expert():
+    for decisions, scores, near in ((0, (100, 60), True), (4, (100, 60), True), (4, (95, 95), False)):
+        batch, rows = positions(decisions, n=40, scores=scores)
         views = batch.views(rows)
         same = make_agent("equilibrium").act(views) == make_agent("expert").act(views)
         assert same.all() if near else 0.2 < same.mean() < 1
@@ -143,12 +143,6 @@ def test_away_from_the_end_it_discards_as_the_blueprint_says():
         for pair, share in zip(pairs[b][is_open], shares[b][is_open]):
             expected[pair.sum() - after.discards[b, 0]] += share
         np.testing.assert_allclose(then[b], expected / expected.sum(), atol=1e-9)
-
-
-def test_near_the_end_it_discards_as_expert_does():
-    batch, rows = positions(0, n=40, scores=(100, 60))
-    views = batch.views(rows)
-    assert (make_agent("equilibrium").act(views) == make_agent("expert").act(views)).all()
 
 
 def winning_ranks(views, b):

@@ -31,6 +31,7 @@ from tests.helpers.killed_once import GAMES, KilledOnce, Settings
 from tests.helpers.learner_runs import ROOT
 from tests.helpers.refusals import refused
 from tests.helpers.small_settings import DDQN as SMALL
+from tests.helpers.vector_games import Cheat
 
 LEARNER = "tests.helpers.killed_once:DDQNKilledOnce"
 EXECUTORS = ["processes", pytest.param("dask", marks=pytest.mark.slow), pytest.param("ray", marks=pytest.mark.slow)]
@@ -88,13 +89,6 @@ def test_a_network_plays_as_without_it(cluster):
         for where in (None, cluster)
     )
     assert_equal(there, alone)
-
-
-class Cheat:
-    name = "cheat"
-
-    def act(self, views):
-        return views.action_mask.argmin(axis=1)
 
 
 @pytest.mark.slow

@@ -85,13 +85,6 @@ def run(extra: str, *lines: list[str], folder: Path) -> subprocess.CompletedProc
     )
 
 
-def test_the_extras_leave_out_what_developers_need():
-    for extra, brought in (("", set()), ("train", {"torch", "tensorboard"}), ("play", {"torch", "uvicorn"})):
-        missing = missing_without(extra)
-        assert {"pytest", "mypy", "playwright", "hypothesis", "stable_baselines3"} <= missing
-        assert not {"numba", "gymnasium", "pettingzoo", "tyro", *brought} & missing
-
-
 def test_every_extra_of_users_is_named_by_its_packages():
     for_users = takewhile(lambda extra: extra != "dev", metadata("crib-env").get_all("Provides-Extra"))
     assert set(for_users) == {

@@ -24,8 +24,6 @@ from crib_env.evaluate.runs.learning_curves import (
 )
 from tests.helpers.refusals import refused
 
-ROOT = Path(__file__).resolve().parent.parent
-
 
 @pytest.mark.parametrize("name", ["curve", "curve.png", "curve.svg"])
 def test_a_picture_is_saved_as_png_and_svg(name, tmp_path):
@@ -187,16 +185,6 @@ def test_runs_of_several_seeds_are_taken_and_what_has_no_curve_is_left_out(tmp_p
     assert f"left out: {silent} holds no curve" in said
     with refused("'greedy'"):
         curves_by_label((silent,), "greedy", "episodes")
-
-
-@pytest.mark.parametrize(
-    ("last", "ticks"), [(10, ["2.5", "5", "7.5"]), (600_000, ["200,000", "400,000"]), (0.5, ["0.1", "0.3"])]
-)
-def test_ticks_are_labelled_with_their_values(last, ticks):
-    figure = draw_curves({"a": [Curve(points([0, last], [0.5, 0.6]), NO_POINTS)]}, "greedy", "seconds")
-    axes = figure.axes[0]
-    axes.set_xticks([float(tick.replace(",", "")) for tick in ticks])
-    assert [label.get_text() for label in axes.get_xticklabels()] == ticks
 
 
 def test_bad_runs_are_refused(tmp_path):

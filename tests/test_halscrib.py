@@ -172,12 +172,3 @@ def test_equilibria_of_the_papers_tables(matrix, lead, answer):
 )
 def test_a_dominant_choice_is_not_mixed(matrix, row, column):
     assert [optimal_share(Effort(1), matrix, k).value for k in range(2)] == [row, column]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("opponent", "least"), [("random", 0.98), ("greedy", 0.5)])
-def test_strength(opponent, least):
-    from crib_env.evaluate.matches.match import play_match
-
-    result = play_match(make_agent("halscrib"), make_agent(opponent), games=4_000, seed=1)
-    assert result.interval[0] > least

@@ -19,7 +19,6 @@ MAKERS_OF_AGENTS = ("crib_env/__init__.py", "crib_env/players/agent_from_text.py
 SOURCES = {
     str(path.relative_to(ROOT)): path.read_text() for layer in LAYERS for path in sorted((ROOT / layer).rglob("*.py"))
 }
-MAKERS = "crib_env.evaluate.makers"
 # What would run code out of a data file, or leave half of a file after an error.
 FORBIDDEN = re.compile(
     r"\b(?:import|from) (?:pickle|cloudpickle|dill|shelve)\b|\bjoblib\.load\b|allow_pickle=(?!False)"
@@ -57,12 +56,6 @@ def test_no_module_imports_from_the_layers_above():
         assert not {name.partition(".")[0] for name in imported(path)} & set(LAYERS[1:]), path  # a second copy
 
 
-def test_only_makers_import_makers():
-    """What plays, trains or measures needs no code that makes tables."""
-    others = [path for path in SOURCES if not path.startswith("evaluate/makers/")]
-    assert not [path for path in others if any(name.startswith(MAKERS) for name in imported(path))]
-
-
 def test_the_library_makes_agents_only_when_asked():
     """It imports them within two functions, and without them it works in full."""
     code = "import sys, crib_env; crib_env.env(); sys.exit(any(m.startswith('crib_env.agents') for m in sys.modules))"
@@ -78,11 +71,3 @@ def test_only_one_module_imports_what_a_user_names():
     """It gets these names from the user: names in files go through ``registry.check_names_of_file``."""
     named = re.compile(r"(?:import_module|__import__|run_module)\((?![f]?\"|f?'crib_env)")
     assert [path for path, text in SOURCES.items() if named.search(text)] == ["crib_env/players/agent_from_text.py"]
-
-
-def test_only_the_table_without_a_server_and_the_gpu_look_into_numba():
-    inside = re.compile(r"numba\.(?!extending\b|njit\b|config\b|errors\b|types\b)[a-z]")
-    assert {Path(path).name for path in SOURCES if any(map(inside.match, imported(path)))} == {
-        "kernel_library.py",
-        "threads.py",
-    }

@@ -122,17 +122,6 @@ def test_a_match_that_is_stopped_keeps_its_finished_pairs_and_goes_on(stopped, w
     assert [path.name for path in stopped.glob("*")] in (["games.jsonl", "match.json"], ["match.json", "games.jsonl"])
 
 
-@pytest.mark.parametrize("stopped", [interrupt], indirect=True)
-def test_it_says_how_many_games_are_kept_and_how_to_go_on(stopped, capsys, monkeypatch):
-    monkeypatch.setattr(match_command, "make_agent", lambda name: Stops(name, interrupt))
-    capsys.readouterr()
-    with pytest.raises(KeyboardInterrupt):
-        match(asked(stopped))
-    said = " ".join(capsys.readouterr().out.split())
-    assert "stopped; 18 games are kept in" in said
-    assert "the same command goes on" in said
-
-
 @pytest.mark.parametrize("cut_off", [1, 300, 3_000])
 def test_half_a_line_and_a_game_without_its_pair_are_played_again(cut_off, whole, tmp_path):
     (tmp_path / "games.jsonl").write_bytes(whole[0][:-cut_off])

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -18,7 +12,6 @@ from crib_env.agents.belief import habits
 from crib_env.agents.tree_search import Settings, begin_decision, begin_tree, new_work, search, unseen_cards, walk
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER, PLAY
-from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.players.policies import RANDOM
 from tests.helpers import engine_calls
@@ -270,50 +263,3 @@ def test_a_search_changes_nothing_outside_it(spec):
     cards = make_agent(spec).act(views)
     assert (batch.games.tobytes(), [field.tobytes() for field in views.arrays]) == before
     assert views.action_mask[np.arange(len(cards)), cards].all()
-
-
-def test_names_show_the_settings():
-    assert make_agent("ismcts").name == "ismcts"
-    assert make_agent("ismcts:iterations=300,exploration=0,threads=1").name == "ismcts:iterations=300,exploration=0.0"
-
-
-def choices_of_small_searches():
-    """Cards of a deal between two of each agent, for comparison with a process that compiles nothing."""
-    played = []
-    for spec in ("ismcts:iterations=12", "uct-determinized:iterations=12,determinizations=3"):
-        batch, agent = GameBatch(streams(3, 1), episode="deal"), make_agent(spec)
-        while len(rows := batch.acting()):
-            played.append(agent.act(batch.views(rows)).tolist())
-            batch.step(rows, np.array(played[-1]))
-    return played
-
-
-@pytest.mark.slow
-def test_without_jit():
-    program = "import json; from tests.test_ismcts import choices_of_small_searches as f; print(json.dumps(f()))"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=Path(__file__).parent.parent,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == choices_of_small_searches()
-
-
-# Strength
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("spec", "opponent", "games", "least"),
-    [
-        ("ismcts:iterations=1000", "random", 1_000, 0.98),
-        ("ismcts:iterations=1000", "greedy", 4_000, 0.55),
-        ("uct-determinized:iterations=1000", "random", 1_000, 0.95),
-    ],
-)
-def test_strength(spec, opponent, games, least):
-    assert play_match(make_agent(spec), make_agent(opponent), games, seed=1).interval[0] > least

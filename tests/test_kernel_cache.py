@@ -13,9 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from crib_env import compile
-from crib_env.agents.registry import NAMES
-
 PACKAGE = Path(__file__).parents[1] / "crib_env"
 TOLD = "crib_env: compiling kernels"
 
@@ -270,14 +267,6 @@ def test_nothing_is_left_to_compile_after_the_command_that_compiles_ahead():
     ]
     assert total.startswith("the kernels of the environments and of expert are compiled: ")
     assert left == "[]"
-
-
-def test_the_command_that_compiles_ahead_takes_every_player_that_needs_no_file():
-    needs_no_compiler = {"human", "llm", "random"}
-    learners = {"clone", "ddqn", "drqn", "escher", "mmd", "mmd-tables", "nfsp", "ppo", "rnad", "strategy-weights", "td"}
-    assert {*compile._PLAYERS, *compile._WITH_TORCH} == (
-        set(NAMES) - needs_no_compiler - {"uct-determinized", "search"} - learners
-    )
 
 
 def test_kernels_that_are_not_as_listed_are_compiled_anew_once(compiled):

@@ -71,12 +71,6 @@ def test_a_hand_worked_by_hand():
     assert (as_dealer[0, :5] == found[0, :5]).all()
 
 
-def test_the_names_are_langs():
-    hand = "hand_max_min hand_max_avg hand_max_med hand_max_poss"
-    pegging = "pegging_max_avg_gained pegging_max_med_gained"
-    assert " ".join(STRATEGIES) == f"{hand} crib_min_avg {pegging} pegging_min_avg_given"
-
-
 def statistics_of(hand, role, records):
     """The statistic of each strategy, (8, 15); higher is better."""
     rows = discard_statistics([list(hand)])[0]
@@ -123,14 +117,6 @@ def test_each_hand_has_its_own_role(records):
         alone = desirabilities(hands[dealer == role], dealer=role, records=records)
         assert (found[dealer == role] == alone).all()
     assert not (found == desirabilities(hands, dealer=~dealer, records=records)).all()
-
-
-def test_values_for_the_strategies(records):
-    values = pegging_values(records)
-    assert values.shape == (2, N_FOURS, 3)
-    assert (values[..., 0] == records.mean[..., GAINED]).all()
-    assert (values[..., 1] == records.median[..., GAINED]).all()
-    assert (values[..., 2] == records.mean[..., GIVEN]).all()
 
 
 def test_bad_input_is_named(records):

@@ -12,7 +12,7 @@ from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.train import ddqn, escher, mmd, nfsp, rnad, td
-from examples.last_policy import NAMES, last_policy
+from examples.last_policy import last_policy
 from tests.helpers import small_settings
 from tests.helpers.learner_runs import finished_run, name_of
 from tests.helpers.refusals import refused
@@ -72,7 +72,3 @@ def test_a_run_without_a_last_policy_is_refused(tmp_path):
     PPOAgent.new("209", (8,)).save(folder.final)
     with refused("is a run of ppo, whose agent plays no average: give one of td, ddqn, mmd, rnad, nfsp, escher"):
         last_policy(folder.path)
-
-
-def test_each_learner_is_tested():
-    assert NAMES.keys() == {name_of(learner) for learner in (*AVERAGES, escher, nfsp)}

@@ -17,7 +17,6 @@ from docs.rules_of_thumb import (
     leads_found,
     rules_for_answers,
     rules_for_leads,
-    rules_of_thumb,
     tally,
 )
 from tests.helpers.refusals import refused
@@ -88,14 +87,6 @@ def test_the_findings_page_has_the_figures_of_the_table(table):
     for one in (*tally(rules_for_leads(), leads_found(table)), *tally(rules_for_answers(), answers_found(table))):
         cells = (f"{one.applies:.1%}", f"{one.kept:.0%}", f"{one.keeping:.2f}", f"{one.breaking:.2f}")
         assert f"| {one.says} | {' | '.join(cells)} |" in page, one
-
-
-def test_habits_over_all_hands_are_shown(capsys):
-    rules_of_thumb("leads")
-    rules_of_thumb("leads", dealer=True)
-    out = capsys.readouterr().out
-    assert re.search(r"4 +19\.2% +6\d\.\d% +0\.03", out)
-    assert "pair the lead" in out
 
 
 def test_a_table_is_read_back(table, tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,39 +18,26 @@ from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.registry import LEARNERS
 from crib_env.train.shared.experience import play_episodes
 from crib_env.train.td import the_bits
+from tests.helpers.killed_runs import KINDS
 from tests.helpers.learner_runs import class_of, new_run
 from tests.helpers.pegging_matches import net_points
 from tests.helpers.refusals import refused
 from tests.helpers.solved_play import learn_from_a_small_game
 
-# Settings of a run of a moment.
-SMALL = {
-    "ddqn": {"episodes": 128, "episodes_at_once": 64, "warm_up": 64, "hidden": (16,), "batch_size": 32},
-    "drqn": {"episodes": 128, "episodes_at_once": 64, "warm_up": 64, "hidden": (16,), "memory": 8, "batch_size": 8},
-    "escher": {"episodes": 128, "episodes_at_once": 64, "hidden": (16,), "batch_size": 128, "memory": 2_000},
-    "mmd": {"episodes": 128, "episodes_at_once": 64, "hidden": (16,), "batch_size": 128},
-    "mmd-tables": {"episodes": 128, "episodes_at_once": 64, "bits": 6},
-    "nfsp": {
-        "episodes": 128, "episodes_at_once": 64, "warm_up": 64, "hidden": (16,), "batch_size": 32, "replay": 2_000,
-        "reservoir": 2_000,
-    },
-    "rnad": {"episodes": 128, "episodes_at_once": 64, "hidden": (16,), "batch_size": 128},
-    "td": {"episodes": 128, "episodes_at_once": 64, "hidden": (16,), "batch_size": 32},
-    "ppo": {"episodes": 128, "episodes_at_once": 64, "hidden": (16,), "value_hidden": (16,), "batch_size": 128},
-    "best": {"episodes": 4_096, "episodes_at_once": 2_048, "hidden": (16,), "decisions": 1_300},
-}  # fmt: skip
 # Those that draw by another seed when they are loaded, and those whose weights are rounded.
 ROUNDED = ("escher", "mmd", "mmd-tables", "nfsp", "rnad", "best")
-# They have no play, or, as `clone`, learn from recorded games.
-ELSEWHERE = {"clone", "discard-game", "strategy-weights"}
+# The others have no play, or, as `clone`, learn from recorded games.
+NAMES = sorted(set(LEARNERS) - {"clone", "discard-game", "strategy-weights"})
+WITH_FEWER_CARDS = [name for name in NAMES if name != "best"]  # its solution is of four cards
 
 
 def small_settings(name, **settings):
-    learner = import_module(f"crib_env.train.{LEARNERS[name][0].partition(':')[0]}")
-    return learner, class_of(learner).Settings(**{**SMALL[name], "evaluations": 0, "episode": "pegging", **settings})
+    learner, small, _ = KINDS[name]
+    few = {"episodes": 2 * small.episodes_at_once, "evaluations": 0, "episode": "pegging"}
+    return learner, replace(small, **{**few, **settings})
 
 
-@pytest.mark.parametrize("name", sorted(set(SMALL) - {"best"}))  # its solution is of four cards
+@pytest.mark.parametrize("name", WITH_FEWER_CARDS)
 def test_trains_with_two_cards_each(name, tmp_path):
     learner, settings = small_settings(name, cards=2)
     agent, summary = new_run(learner, settings, tmp_path)
@@ -60,17 +47,13 @@ def test_trains_with_two_cards_each(name, tmp_path):
         batch.step(rows, agent.act(batch.views(rows)))
 
 
-@pytest.mark.parametrize("name", sorted(set(SMALL) - {"best"}))
+@pytest.mark.parametrize("name", WITH_FEWER_CARDS)
 def test_fewer_cards_are_for_pegging(name):
     with refused("cards=3"):
         small_settings(name, cards=3, episode="deal")
 
 
-def test_no_learner_is_left_out():
-    assert set(SMALL) == set(LEARNERS) - ELSEWHERE
-
-
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("name", NAMES)
 def test_trains_and_plays(name, tmp_path, monkeypatch):
     learn_from_a_small_game(monkeypatch)
     learner, settings = small_settings(name)

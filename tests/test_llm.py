@@ -9,14 +9,14 @@ import time
 import numpy as np
 import pytest
 
-from crib_env import GameBatch, analyse_discard, decisions, parse_cards, streams
+from crib_env import GameBatch, decisions, parse_cards, streams
 from crib_env.agents import llm as llm_agent
 from crib_env.agents import make_agent
-from crib_env.agents.llm import EXAMPLES, UnansweredError, question
+from crib_env.agents.llm import UnansweredError
 from crib_env.agents.registry import check_names_of_file, is_outside_agent
 from crib_env.evaluate.skill.positions import chosen_cards
 from crib_env.players.games import play_out
-from crib_env.players.text import in_words, read_answer
+from crib_env.players.text import in_words
 from crib_env.testing import check_agent
 from tests.helpers.hidden_cards import batches, views
 from tests.helpers.model_server import PlayerInWords, completion, game_told, model_server
@@ -338,19 +338,6 @@ def test_a_schema_allows_the_legal_answers(schema, example):
     assert max(allowed) == 15
     assert min(allowed) > 1
     assert f"schema={schema}" in agent.name
-
-
-def test_the_examples_are_good_answers_of_their_kind():
-    (discard, thrown), (lead, card) = EXAMPLES
-    assert set(read_answer(thrown, discard)) == set(
-        analyse_discard(discard.hand, dealer=discard.is_dealer)[0]["discard"]
-    )
-    assert discard.hand == tuple(sorted({*lead.hand, *lead.discards}))
-    assert read_answer(card, lead)
-    for view, answer in EXAMPLES:
-        *_, asked, given, last = question(view, example=True)
-        assert asked == last
-        assert given["content"] == f"Answer: {answer}"
 
 
 def test_forced_cards_are_not_asked_for():

@@ -11,11 +11,12 @@ from crib_env.agents import make_agent
 from crib_env.evaluate.executors import Cluster
 from crib_env.evaluate.files import plain
 from crib_env.evaluate.matches import mirrored
-from crib_env.evaluate.matches.match import MatchResult, match_table, play_games, play_match, summarise
+from crib_env.evaluate.matches.match import MatchResult, play_games, play_match, summarise
 from crib_env.evaluate.matches.mirrored import Games, mean_of_pairs
 from crib_env.evaluate.statistics import match_points, mean_interval, paired_rate_interval, student_quantile
 from crib_env.values import typed
 from tests.helpers.refusals import refused
+from tests.helpers.vector_games import Cheat, FirstCard
 
 
 def played(a, b, games, seed=0, **settings):
@@ -27,15 +28,6 @@ def test_identical_players_split_every_pair():
     assert result.win_rate == 0.5
     assert result.margin == 0
     assert result.points_per_deal["a"] == result.points_per_deal["b"]
-
-
-class FirstCard:
-    """Uses no random numbers, so the game's id does not matter."""
-
-    name = "first card"
-
-    def act(self, views):
-        return views.action_mask.argmax(axis=1)
 
 
 def test_seats_and_sides_do_not_matter():
@@ -87,22 +79,10 @@ def test_the_same_seed_gives_the_same_match_and_json_holds_all_of_it():
     assert untimed[0] == untimed[1]
 
 
-def test_the_table_is_drawn():
-    table = match_table(play_match(make_agent("greedy"), make_agent("random"), 20))
-    assert table.row_count == 16
-
-
 @pytest.mark.parametrize("games", [0, 3, -2])
 def test_games_come_in_pairs(games):
     with refused(f"games={games}"):
         play_match(make_agent("greedy"), make_agent("random"), games)
-
-
-class Cheat:
-    name = "cheat"
-
-    def act(self, views):
-        return views.action_mask.argmin(axis=1)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

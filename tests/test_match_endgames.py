@@ -6,24 +6,9 @@ from dataclasses import replace
 import pytest
 
 from crib_env.agents import make_agent
-from crib_env.batch import GameBatch
 from crib_env.evaluate.commands.match import POSITIONS, endgames, play_endgames
 from crib_env.evaluate.matches.mirrored import Shard, mean_of_pairs, play_shard
-from crib_env.kernels import streams
 from tests.helpers.refusals import refused
-
-
-def test_forty_positions_above_95():
-    assert len(set(POSITIONS)) == len(POSITIONS) == 40
-    assert all(1 <= holes <= 25 for position in POSITIONS for holes in position)
-
-
-def test_games_begin_at_the_given_scores():
-    batch = GameBatch(streams(0, 50), first_dealer=1, scores=(110, 97))
-    assert (batch.games["scores"] == [110, 97]).all()
-    assert (batch.games["dealer"] == 1).all()
-    with refused("scores"):
-        GameBatch(streams(0, 2), scores=(121, 0))
 
 
 def test_equal_players_split_every_pair():

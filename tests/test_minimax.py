@@ -184,16 +184,3 @@ def test_discards_by_hand_and_worst_or_best_crib():
             place = next(k for k, (i, j) in enumerate(PLACES) if sorted([six[i], six[j]]) == discarded)
             assert values[place] == pytest.approx(max(values))
         batch.step(pones, cards)
-
-
-def test_settings():
-    assert make_agent("minimax:depth=5").depth == 5
-    assert make_agent("minimax").depth == 3
-
-
-@pytest.mark.slow
-def test_beats_random():
-    from crib_env.evaluate.matches.match import play_match
-
-    result = play_match(make_agent("minimax"), make_agent("random"), games=2_000, seed=1)
-    assert result.interval[0] > 0.95

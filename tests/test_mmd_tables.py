@@ -117,12 +117,6 @@ def test_the_smallest_game_is_nearly_solved_in_a_second():
     assert exploitability(learner.agent, PlayGame(start=start_of_play(2))).mean < 0.04  # 0.192 untrained
 
 
-def test_rates_change_during_a_run():
-    settings = replace(SMALL, epsilon=0.5, final_epsilon=0.1)
-    assert [settings.rates(share).epsilon for share in (0, 0.5, 1)] == pytest.approx([0.5, 0.3, 0.1])
-    assert [settings.rates(share).temperature for share in (0, 0.5, 1)] == pytest.approx([0.3, 0.3 / 10**0.5, 0.03])
-
-
 def test_discards_are_learned_from_crib_and_play():
     """All that is learned beside the known means of a show is far smaller than these."""
     learner = MMDTables(replace(SMALL, episode="deal", cards=4, bits=16, episodes=12_000))

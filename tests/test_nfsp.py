@@ -11,9 +11,6 @@ import torch
 
 from crib_env.agents import make_agent
 from crib_env.agents.choosing import draw
-from crib_env.agents.networks.ddqn import DDQNAgent
-from crib_env.agents.networks.policy import NFSPAgent
-from crib_env.agents.networks.seen import Seen
 from crib_env.batch import GameBatch
 from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
@@ -27,11 +24,6 @@ from crib_env.train.shared.replay import Reservoir
 from crib_env.train.td import the_bits
 from tests.helpers.learner_runs import class_of, new_run
 from tests.helpers.small_settings import NFSP as SMALL
-
-
-def new_agent(seed=0, **options):
-    torch.manual_seed(seed)
-    return NFSPAgent(DDQNAgent.new("split", "209", "ranks", (16,)), **options)
 
 
 def new_learner(**changes):
@@ -76,18 +68,6 @@ def test_a_step_of_the_average_policy_by_hand():
     assert nine == pytest.approx(np.log(50.0))
 
 
-def test_the_average_policy_learns_how_often_each_card_was_chosen():
-    learner = new_learner(networks="one", inputs="bits")
-    batch = choices([3, 7, 7, 7], [3, 7, 20])
-    for _ in range(300):
-        learner.imitate("all", batch, 1e-2)
-    numbers = (np.arange(1000) + 0.5) / 1000
-    many = batch[np.zeros(1000, int)]
-    cards = learner.agent.choose(Seen(many.inputs, many.gains), many.is_discard, numbers)
-    share = np.bincount(cards, minlength=52) / 1000
-    np.testing.assert_allclose(share[[3, 7, 20]], [0.25, 0.75, 0.0], atol=0.03)
-
-
 def test_cards_are_drawn_by_their_probability_and_always_legal():
     chances = np.zeros((10_000, 52))
     chances[:, [4, 8]] = 0.2, 0.8
@@ -98,13 +78,6 @@ def test_cards_are_drawn_by_their_probability_and_always_legal():
     chances[np.arange(10_000), rng.integers(52, size=10_000)] = 0.5
     cards = draw(chances, numbers)
     assert chances[np.arange(10_000), cards].all()
-
-
-def test_the_mode_is_the_most_likely_card():
-    views = views_of_some_games()
-    agent = new_agent(plays="mode")
-    np.testing.assert_array_equal(agent.act(views), agent.networks.act(views))
-    assert (new_agent().act(views) != agent.act(views)).any()
 
 
 # --- the reservoir --------------------------------------------------------------------------------------------------
@@ -126,24 +99,6 @@ def test_a_reservoir_keeps_all_that_was_added_with_equal_chances():
     # standard deviation of 28; the seed is fixed.
     expected = repeats * capacity / n
     assert abs(((kept - expected) ** 2).sum() / (expected * (1 - capacity / n)) - n) < 6 * 28
-
-
-def test_a_reservoir_survives_a_checkpoint():
-    rng = np.random.default_rng(0)
-    first = BestResponses(
-        rng.integers(2, size=(70, 209)).astype(np.int8),
-        np.zeros((70, 52), np.float32),
-        rng.integers(52, size=70),
-        np.ones(70, bool),
-    )
-    one, two = (Reservoir(BestResponses.zeros(50, 209)) for _ in range(2))
-    one.add_sample(first, rng)
-    two.load_state_dict(one.state_dict())
-    for reservoir in (one, two):
-        reservoir.add_sample(first, np.random.default_rng(5))
-    samples = [vars(reservoir.sample(100, np.random.default_rng(1))) for reservoir in (one, two)]
-    for key in samples[0]:
-        np.testing.assert_array_equal(samples[0][key], samples[1][key])
 
 
 # --- self-play ------------------------------------------------------------------------------------------------------

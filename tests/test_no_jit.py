@@ -17,6 +17,7 @@ from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.players.policies import CAREFUL, GREEDY, RANDOM
 from tests.test_golden_games import CASES, read, replay
+from tests.test_strategy_weights import learned
 
 ROOT = Path(__file__).parent.parent
 
@@ -40,7 +41,8 @@ def native_games():
 def choices_of_searches():
     """The cards of one deal between two of each player that looks ahead or asks a network."""
     played = {}
-    for name in ("best", "expert:hands=5", "halscrib", "minimax:depth=2"):
+    trees = "ismcts:iterations=12", "uct-determinized:iterations=12,determinizations=3"
+    for name in ("best", "expert:hands=5", "halscrib", "minimax:depth=2", *trees):
         agent, batch, chosen = make_agent(name), GameBatch(streams(7, 1), episode="deal"), []
         while len(rows := batch.acting()):
             cards = agent.act(batch.views(rows))
@@ -60,11 +62,21 @@ def scores():
     ]
 
 
+def weights_learned():
+    """A few games of ``strategy-weights``."""
+    first, second, expected, tally = learned(2, neighbours=0.1, explore_by="values", exploration_rate="variance")
+    sums = [float(np.round(array.astype(float) @ np.arange(array.shape[-1]), 4).sum()) for array in (first, second)]
+    return [*sums, round(float(expected.sum()), 4), np.round(tally, 6).tolist()]
+
+
 def of_rules():
     return [recorded_games(), scores(), native_games()]
 
 
-@pytest.mark.parametrize("name", ["of_rules", pytest.param("choices_of_searches", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name",
+    ["of_rules", *(pytest.param(one, marks=pytest.mark.slow) for one in ("choices_of_searches", "weights_learned"))],
+)
 def test_the_same_without_jit(name):
     program = (
         "import json, numba, crib_env.engine, tests.test_no_jit as here\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -20,8 +19,6 @@ from tests.helpers import small_settings
 from tests.helpers.learner_runs import new_run
 from tests.helpers.refusals import refused
 from tests.helpers.small_settings import DDQN
-
-ROOT = Path(__file__).parents[1]
 
 
 @kernel

@@ -12,13 +12,11 @@ import pytest
 
 from crib_env import OneAtATime
 from crib_env.agents import make_agent
-from crib_env.agents.registry import _AGENTS, NAMES
 from crib_env.evaluate.__main__ import main
 from crib_env.evaluate.commands.match import MatchArguments, match
 from crib_env.evaluate.commands.suite import suite
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import play_match
-from crib_env.players.agent_from_text import settings_of
 from crib_env.train import ddqn
 from crib_env.train.loop.run import load_settings
 from crib_env.train.loop.run_folder import RunFolder
@@ -204,18 +202,6 @@ def test_errors_name_what_is_wrong(my_file, spec, message):
         make_agent(spec)
 
 
-def test_every_agent_of_the_registry_is_one_of_ours_and_has_its_settings():
-    for name in NAMES:
-        module, _, path = _AGENTS[name].partition(":")
-        assert module.startswith("crib_env.agents.")
-        found = getattr(__import__(module, fromlist=["x"]), path.split(".")[0])
-        for part in path.split(".")[1:]:
-            found = getattr(found, part)
-        assert "path" in settings_of(found) if "." in path else True
-    search = "iterations exploration draw show seed threads determinizations"
-    assert list(settings_of(type(make_agent("uct-determinized")))) == search.split()
-
-
 def test_a_weights_file_may_have_commas_and_equals_signs_in_its_path(tmp_path):
     folder = tmp_path / "lr=0.1,seed=2"
     folder.mkdir()
@@ -319,10 +305,3 @@ def test_a_one_at_a_time_class_can_be_named_too(my_file):
     assert isinstance(agent, OneAtATime)
     assert agent.name == "in hands:depth=4"
     assert play_match(agent, make_agent("random"), 2).games == 2
-
-
-def test_its_games_are_those_of_the_object(my_file):
-    named = make_agent("my_file:MyAgent")
-    one, two = (play_match(agent, make_agent("greedy"), 20, seed=3) for agent in (named, type(named)()))
-    assert one.wins == two.wins
-    assert one.margin == two.margin

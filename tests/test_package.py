@@ -87,14 +87,6 @@ def installed(built, tmp_path_factory):
     return folder / "bin" / "python"
 
 
-def test_the_environment_has_the_wheel_and_not_the_checkout(installed, tmp_path):
-    others = "map(importlib.util.find_spec, ('agents', 'evaluate', 'train'))"
-    code = f"import crib_env, importlib.util; print(crib_env.__file__, *{others})"
-    file, *others = python(code, tmp_path, installed).split()
-    assert Path(file).is_relative_to(installed.parents[1])
-    assert others == ["None", "None", "None"]
-
-
 def test_a_network_without_torch_is_one_clear_error(installed, tmp_path):
     code = WITHOUT_TORCH + (
         "import crib_env, gymnasium\n"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -18,8 +16,6 @@ from crib_env.players.policies import GREEDY, RANDOM
 from crib_env.tables.shipped import GAINED, GIVEN, N_BINS, PeggingRecords
 from tests.helpers.command_here import run_here
 from tests.helpers.reference import ReferenceGame, score_play, value
-
-ROOT = Path(__file__).parents[1]
 
 
 def class_of(cards):

@@ -3,7 +3,6 @@
 import gc
 import json
 import os
-import re
 import select
 import shlex
 import shutil
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from crib_env import GameBatch, OneAtATime, decisions, streams
+from crib_env import GameBatch, OneAtATime, streams
 from crib_env.agents import make_agent, pipe
 from crib_env.agents.pipe import LONGEST, RESTARTS, FaultError, Program
 from crib_env.agents.registry import check_names_of_file, is_outside_agent
@@ -26,11 +25,10 @@ from crib_env.evaluate.matches import mirrored
 from crib_env.evaluate.matches.match import play_games, play_match
 from crib_env.evaluate.matches.mirrored import Games
 from crib_env.players.text import as_json
-from tests.helpers.hidden_cards import batches, views
 from tests.helpers.refusals import refused
+from tests.helpers.vector_games import FirstCards
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "agents" / "programs.md").read_text()
 HAS_PERL = shutil.which("perl") and not subprocess.run(["perl", "-MJSON::PP", "-e1"], capture_output=True).returncode
 # A program that names the first legal cards; before its fifth answer, and only then, it does what its argument says.
 BOT = """
@@ -43,18 +41,6 @@ for line in sys.stdin:
     print(json.dumps({"id": number, "cards": cards}), flush=True)
 """
 QUICK = [sys.executable, "-I", "-S", "-c"]
-
-
-class FirstCards:
-    """What the program plays, and what is played for it."""
-
-    name = "first cards"
-
-    def throw(self, view):
-        return view.hand[:2]
-
-    def lay(self, view):
-        return view.legal[0]
 
 
 def bot(does="pass", before=""):
@@ -316,9 +302,6 @@ def test_lines_may_be_long_and_come_in_pieces():
     assert answer == b"x" * (LONGEST // 2) + b"y" * 9
 
 
-# The page.
-
-
 def of_command(command):
     result = play_match(make_agent(f"pipe:{command}"), make_agent("greedy"), 10, seed=3)
     return result.points_per_deal, result.margin, result.faults
@@ -329,15 +312,3 @@ def test_the_examples_play_the_same_games_without_a_fault():
     perl = of_command(f"perl {ROOT}/examples/pipe_bot.pl")
     assert perl == of_command(f"{sys.executable} {ROOT}/examples/pipe_bot.py")
     assert perl[-1] == {"a": {}, "b": {}}
-
-
-def test_the_page_describes_every_field_and_kind_of_fault():
-    shown, answer = (json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
-    batch, rows = next(batches())
-    told = as_json(next(decisions(views(batch.games, rows[:1], batch.games["turn"][rows[:1]]))))
-    assert list(shown) == ["id", *told]
-    assert answer["id"] == shown["id"]
-    tables = re.findall(r"^\| (`.*?) \|", PAGE, re.MULTILINE)
-    described = [name for row in tables for name in re.findall(r"`(\w+)`", row)]
-    assert set(described) == {*shown, "illegal", "unreadable", "late", "ended"}
-    assert len(described) == len(set(described))

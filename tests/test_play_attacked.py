@@ -23,8 +23,7 @@ from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.saved_game import AGENT, FINISHED, PERSON, GameSoFar, SavedGame
 from crib_env.evaluate.play.sitting import in_thread
 from tests.full_disk import full_disk
-from tests.helpers.page import served_page
-from tests.helpers.page_link import PageLink
+from tests.helpers.page import Page, served_page
 from tests.helpers.players import remembering
 
 SLOW = "ismcts:iterations=10000000"
@@ -92,9 +91,8 @@ def test_the_first_interrupt_ends_the_server_while_an_agent_thinks(tmp_path):
     command = [sys.executable, "-u", "-m", "crib_env.evaluate", "play", SLOW, "--no-browser"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
-            link = PageLink(re.search(r"http://\S+", process.stdout.readline())[0])
-            new = {"agent": SLOW, "dealer": "me", "scores": [0, 0], "seed": 4, "practice": False}
-            asked = in_thread(lambda: link.ask("new", {**new, "coach": "off", "counting": "table"}))
+            page = Page(None, re.search(r"http://\S+", process.stdout.readline())[0])
+            asked = in_thread(lambda: page.new(SLOW, dealer="me", seed=4, coach="off"))
             while not list(tmp_path.glob("runs/play/*.json")) and not asked.done():
                 threading.Event().wait(0.1)
             process.send_signal(signal.SIGINT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import get_args
 
@@ -159,17 +158,3 @@ def test_a_go_is_named_at_the_count_at_which_it_was_said(tmp_path):
                 assert sight.go_at == int(one.before["count"][0])
                 n_checked += 1
     assert n_checked
-
-
-def test_words_for_replies_are_their_points(tmp_path):
-    game = played(tmp_path, 1)
-    seen = set()
-    for one in game.played:
-        if one.seat == PERSON and one.before["phase"][0] == PLAY:
-            sight = Sight(views_of(one.before, ROW, ROW + PERSON, ROW))
-            for card in sight.held:
-                if one.before["count"][0] + min(card % 13 + 1, 10) > 31:
-                    continue
-                after = sight.after(card)
-                seen |= {re.sub(r"\d+", "#", sight.name_reply(after, rank)) for rank in after.replies}
-    assert {"fifteen for #", "a pair for #"} <= seen

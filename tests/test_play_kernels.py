@@ -12,15 +12,15 @@ pytest.importorskip("uvicorn")
 # All levels against a person who asks for all that the page has. A kernel that is looked for on the disk after the
 # page has called itself ready would have been compiled then on a first start.
 PLAY_ALL = """
-import json, tempfile, urllib.request
+import tempfile
 from pathlib import Path
-from urllib.parse import urlsplit
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.page.games import Games
 from crib_env.evaluate.play.page.server import served
 from crib_env.evaluate.play.page.warming import warmed_up
 from crib_env.evaluate.play.saved_game import GameSoFar
 from crib_env.kernels import KERNELS
+from tests.helpers.page import Page
 
 def looked_for():
     return {f"{kernel.__name__} {types}" for kernel in KERNELS for types in kernel.overloads}
@@ -32,10 +32,9 @@ with tempfile.TemporaryDirectory() as folder:
     warm = looked_for()
     with served(games) as address:
         def ask(name, message):
-            parts = urlsplit(address)
-            headers = {"Origin": f"{parts.scheme}://{parts.netloc}", "Content-Type": "application/json"}
-            request = urllib.request.Request(f"{address}do/{name}", json.dumps(message).encode(), headers)
-            return json.load(urllib.request.urlopen(request, timeout=600))
+            status, found = Page(games, address).ask(name, **message)
+            assert status == 200, found
+            return found
 
         for k, level in enumerate((*LEVELS, LEVELS[-1])):
             scores = [0, 0] if level is LEVELS[-1] and k == len(LEVELS) else [100, 95]
@@ -52,9 +51,9 @@ with tempfile.TemporaryDirectory() as folder:
             for at in decisions:
                 ask("choices", at)
             ask("share", game)
-        for position in ask("lesson", {})["positions"]:
+        for position in ask("lesson", {"theme": ""})["positions"]:
             cards = position["frame"]["sides"][0]["legal"][: position["choose"]]
-            ask("answer", {"position": position["id"], "cards": cards})
+            ask("answer", {"theme": "", "position": position["id"], "cards": cards})
 print(len(warm), *sorted(looked_for() - warm), sep="\\n")
 """
 

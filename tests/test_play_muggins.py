@@ -16,7 +16,6 @@ from crib_env.evaluate.matches.muggins import HANDS, Hand, Missed
 from crib_env.evaluate.play.given_deals import imported
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.saved_game import AGENT, PERSON, Count, GameSoFar, SavedGame
-from crib_env.evaluate.play.words import tell_count
 from crib_env.evaluate.skill.analysis.decisions import RecordedGames
 from crib_env.evaluate.skill.luck.variates import LuckMeter
 from crib_env.values import typed
@@ -68,24 +67,6 @@ def test_the_points_of_a_count_by_the_rule():
     ):
         count = Count(hand, said, asked)
         assert (count.missed, count.claimed) == (missed, granted)
-
-
-@pytest.mark.parametrize(
-    ("owner", "said", "asked", "told"),
-    [
-        (PERSON, 8, 0, "8 is right"),
-        (PERSON, 9, 0, "9 is too many: it is 8"),
-        (PERSON, 6, 2, "muggins! You counted 6 of 8: Neighbour pegs 2"),
-        (PERSON, 6, 0, "you counted 6 of 8: you missed 2"),
-        (AGENT, 6, 2, "muggins! Neighbour counted 6 of 8: you peg 2"),
-        (AGENT, 6, 3, "Neighbour counted 6 of 8: you asked for 3 and peg nothing"),
-        (AGENT, 6, 0, "Neighbour counted 6 of 8: nobody pegs the rest"),
-        (AGENT, 8, 0, "8 is right"),
-        (AGENT, 8, 2, "8 is right, so there is nothing to peg"),
-    ],
-)
-def test_what_is_said_of_a_count(owner, said, asked, told):
-    assert tell_count(Count(EIGHT._replace(owner=owner), said, asked), ("you", "Neighbour")) == told
 
 
 def reference_after(record, n_deals=99):

@@ -156,20 +156,6 @@ def test_the_last_card_is_taken_back_before_it_is_counted(page):
     assert asked(until_asked(page, found))["counted"] == 0
 
 
-def test_by_hand_only_own_hands_are_asked_for_and_nothing_is_lost(page):
-    by_table, by_hand = (page.begin(NEWCOMER, counting=counting, seed=9) for counting in ("table", "hand"))
-    rng, n_asked = np.random.default_rng(1), 0
-    while not by_hand["over"]:
-        if asks := asked(by_hand):
-            assert asks["seat"] == PERSON
-            by_hand, n_asked = page.do("count", by_hand, counted=asks["counted"], points=0), n_asked + 1
-        else:
-            by_hand, by_table = go_on(page, by_hand, rng), go_on(page, by_table, rng)
-    assert n_asked > 5
-    assert by_table["over"]
-    assert by_table["frames"][-1]["sides"] == by_hand["frames"][-1]["sides"]
-
-
 def test_muggins_in_the_terminal(tmp_path, monkeypatch, capsys):
     """Nothing is claimed from the person who is exact; what the agent says is told, and what is missed is claimed."""
     monkeypatch.chdir(tmp_path)

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from crib_env.agents import make_agent
 from crib_env.agents.belief import GREEDY_SHARE, SLIP, careful_choice, greedy_chance, simple_policy, weigh_cards
-from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, GAME, PEGGING_EPISODE, PONE, act, begin_deal, begin_game, legal_cards, shuffle
 from crib_env.evaluate.commands.solve import solve_play
-from crib_env.exact.discard_statistics import PLACES, TOTALS, fill_totals
+from crib_env.exact.discard_statistics import TOTALS, fill_totals
 from crib_env.hands import HANDS, N_RANKS, ORDERINGS, hand_number, hand_of_mask
 from crib_env.kernels import kernel, lowest, streams
 from crib_env.solver.cfr import DISCOUNTS, Discounts, PlaySolver, Population, discounted
@@ -122,12 +120,6 @@ def test_a_go_never_makes_lower_ranks_possible_again():
     say_go(state)
     say_go(state)  # at 30, which says less
     assert state[FLOOR : FLOOR + 2].tolist() == [6, 6]
-
-
-def test_hands_count_down_from_the_king():
-    for k, hands in enumerate(HANDS):
-        assert [hand_number(hand) for hand in hands.tolist()] == list(range(len(hands))), k
-    assert HANDS[1].ravel().tolist() == list(range(12, -1, -1))
 
 
 @pytest.mark.parametrize(
@@ -312,15 +304,6 @@ def test_each_iteration_counts_with_its_weight(three_cards):
     assert alone.average.max() > 7.9  # of 8
 
 
-def test_exploitability_is_never_negative_and_falls(three_cards):
-    solver, found = PlaySolver(three_cards), []
-    for _ in range(8):
-        solver.iterate()
-        found.append(solver.best_responses().nash_conv)
-    assert all(nash_conv > 0 for nash_conv in found)
-    assert found[7] < 0.05 < found[0]
-
-
 @pytest.mark.parametrize("role", [PONE, DEALER])
 def test_weights_too_small_for_a_share_are_as_none(three_cards, role):
     """Those of a hand that a policy as good as never comes to hold: 1e-40 has no inverse in float32."""
@@ -350,12 +333,6 @@ def test_a_saved_solver_goes_on_to_the_same_numbers(three_cards, tmp_path):
     assert (resumed.regrets == straight.regrets).all()
     with refused("three cards", "four"):
         resumed.load(tmp_path / "play", "four cards")
-
-
-def test_a_starter_is_one_card_less_of_its_rank(three_cards):
-    with_starter = PlayGame(start=start_of_play(3, starter=4), threads=1)
-    policy = np.zeros(three_cards.extent.slots, np.float32)
-    assert with_starter.expected(policy[: with_starter.extent.slots]) != three_cards.expected(policy)
 
 
 def test_simple_players_choose_as_the_posterior_expects(three_cards):
@@ -446,26 +423,9 @@ def test_kept_hands_are_those_that_are_worth_most():
     assert (kept == expected).all()
 
 
-def test_expert_keeps_nearly_the_same_hands():
-    batch, expert, same = GameBatch(streams(4, 300), episode="deal"), make_agent("expert"), []
-    for turn in range(4):
-        views = batch.views(batch.acting())
-        pairs = expert.discard_values(views).argmax(axis=1)
-        if turn in (0, 2):  # the first discard of pone and of the dealer
-            six = np.sort(views.hand, axis=1)
-            for b in range(len(six)):
-                rows = analyse_discard(six[b].tolist(), dealer=bool(views.is_dealer[b]))
-                best = rows["discard"][rows["total"].argmax()] % 13
-                same.append(sorted(six[b, PLACES[pairs[b]]] % 13) == sorted(best))
-        batch.step(batch.acting(), expert.act(views))
-    assert len(same) == 600
-    assert np.mean(same) > 0.95
-
-
 # --- The command -----------------------------------------------------------------------------------------------------
 
 
-COMMAND = "crib_env.evaluate.commands.solve"
 SMALL_GAME = "the pegging game with two cards each"
 
 

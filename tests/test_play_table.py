@@ -92,14 +92,6 @@ def test_no_text_lies_over_another_and_nothing_jumps(counting, tab):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-@pytest.mark.parametrize("tab", ["phone"], indirect=True)
-def test_the_test_of_overlaps_can_fail(tab):
-    page = tab.page
-    page.wait_for_selector("#new button.main")
-    page.eval_on_selector(".level", "one => { one.style.translate = '0 60px'; }")
-    assert overlaps(page)
-
-
 def test_two_people_never_read_each_others_discards(browser, server):
     """In no text and no attribute of the page, from a discard on until the crib is counted."""
     tab = Tab(browser, server.url)

@@ -210,15 +210,6 @@ def test_a_file_that_is_no_game_is_refused_by_name(change, fault, tmp_path):
         SavedGame.resume(path, None)
 
 
-def test_resume_with_another_agent_is_refused(tmp_path):
-    game = SavedGame.begin_in(GameSoFar("random", 1, 0, (0, 0), ()), tmp_path)
-    game.close()
-    path = game.file
-    with refused("random", "greedy"):
-        SavedGame.resume(path, "greedy")
-    assert SavedGame.resume(path, "random").turn == 1
-
-
 def test_an_illegal_card_changes_nothing(tmp_path):
     game = SavedGame.begin_in(GameSoFar("random", 1, 1, (0, 0), ()), tmp_path)
     before, kept = game.games.copy(), game.file.read_bytes()

@@ -10,6 +10,7 @@ from crib_env.agents import make_agent
 from crib_env.evaluate.matches.mirrored import check_players
 from crib_env.players.agent_from_text import as_agent
 from tests.helpers.refusals import refused
+from tests.helpers.vector_games import FirstCards
 
 
 class Plain:
@@ -104,18 +105,8 @@ def test_a_value_that_no_power_has_is_refused(bad):
         crib_env.Powers(**bad)
 
 
-class ThrowsAndLays:
-    name = "throws and lays"
-
-    def throw(self, view):
-        return view.hand[:2]
-
-    def lay(self, view):
-        return view.legal[0]
-
-
 def test_a_player_of_single_decisions_declares_powers_too():
-    player = ThrowsAndLays()
+    player = FirstCards()
     assert as_agent(player).powers == crib_env.Powers()
     player.powers = crib_env.Powers(remembers=True, copyable=False)
     assert as_agent(player).powers == player.powers

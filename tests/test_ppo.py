@@ -129,18 +129,6 @@ def test_a_run_leaves_weights_curves_and_stable_baselines3s_own_file(finished):
     np.testing.assert_array_equal(agent.act(views), theirs)
 
 
-def test_the_agent_is_the_same_from_its_file(finished):
-    folder, agent, _ = finished
-    views = some_views()
-    cards = agent.act(views)
-    assert views.action_mask[np.arange(len(views)), cards].all()
-    for spec in (f"ppo:{folder.final}", str(folder.path)):
-        again = make_agent(spec)
-        np.testing.assert_array_equal(again.act(views), cards)
-        assert [again.act(views[k : k + 1])[0] for k in range(20)] == cards[:20].tolist()
-    assert play_match(again, make_agent("random"), 20).games == 20
-
-
 @pytest.mark.slow
 def test_it_learns(tmp_path):
     settings = replace(SMALL, hidden=(64, 64), episodes=8_192, episodes_at_once=512, evaluations=0)
@@ -195,6 +183,3 @@ def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_weights_and_curves(finished
     curves = scalars_of(folder, timeless)
     assert curves == scalars_of(unstopped, timeless)
     assert curves["learning/KL"][0] == list(range(128, 1_025, 128))
-
-
-# --- files that users pass in ---------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from importlib import import_module
 
 import pytest
 import torch
@@ -21,24 +20,14 @@ from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.loop.settings import chosen, precision_in_words, processor, with_precision
 from crib_env.train.registry import LEARNERS
 from crib_env.train.td import TD as TDLearner
+from tests.helpers.killed_runs import KINDS
 from tests.helpers.learner_runs import command, new_run
-from tests.helpers.small_ppo import PPO
-from tests.helpers.small_settings import BEST, DDQN, DISCARD_GAME, DRQN, ESCHER, MMD, NFSP, RNAD, STRATEGY_WEIGHTS, TD
+from tests.helpers.small_settings import DDQN, STRATEGY_WEIGHTS
 from tests.helpers.solved_play import learn_from_a_small_game
 
 FORMATS = ("float32", "bfloat16")
-SETTINGS = {
-    "best": replace(BEST, episode="pegging"),
-    "ddqn": replace(DDQN, episodes=256),
-    "discard-game": replace(DISCARD_GAME, episodes=256),
-    "drqn": replace(DRQN, episodes=256),
-    "escher": replace(ESCHER, episodes=256),
-    "mmd": replace(MMD, episodes=256),
-    "nfsp": replace(NFSP, episodes=256),
-    "ppo": replace(PPO, episodes=256),
-    "rnad": replace(RNAD, episodes=256),
-    "td": replace(TD, episodes=256),
-}
+WITHOUT_NETWORKS = ("mmd-tables", "strategy-weights")
+NETWORKS = [name for name in KINDS if name in LEARNERS and name not in WITHOUT_NETWORKS]
 
 
 @pytest.fixture(params=FORMATS)
@@ -70,16 +59,13 @@ def test_what_is_said_of_this_processor():
     assert precision_in_words(STRATEGY_WEIGHTS) == f"processor: {processor()}"
 
 
-def module_of(name):
-    return import_module(f"crib_env.train.{LEARNERS[name][0].partition(':')[0]}")
-
-
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", NETWORKS)
 def test_every_learner_trains_in_either_precision(name, tmp_path, monkeypatch):
     learn_from_a_small_game(monkeypatch)
-    found = []
+    kind, found = KINDS[name], []
     for one in FORMATS:
-        agent, _ = new_run(module_of(name), replace(SETTINGS[name], precision=one, evaluations=0), tmp_path / one)
+        settings = replace(kind.settings, episodes=2 * kind.at_once, precision=one, evaluations=0)
+        agent, _ = new_run(kind.learner, settings, tmp_path / one)
         agent.save(tmp_path / f"{one}{SUFFIX}")
         weights, _ = load_tensors(tmp_path / f"{one}{SUFFIX}")
         assert all(tensor.dtype != torch.bfloat16 and tensor.isfinite().all() for tensor in weights.values())

@@ -1,12 +1,5 @@
-"""The look of progress: a bar of 80 columns that cuts no number, and lines where there is no terminal."""
+"""Progress where there is no terminal: a line for each tenth."""
 
-import io
-import re
-
-import pytest
-from rich.console import Console
-
-from crib_env.evaluate import progress
 from crib_env.evaluate.progress import ProgressLines, progress_bar
 
 
@@ -17,32 +10,6 @@ class Clock:
 
     def __call__(self):
         return self.now
-
-
-@pytest.fixture
-def screen(monkeypatch):
-    """A terminal of 80 columns, and what is written to it."""
-    written = io.StringIO()
-    console = Console(file=written, width=80, force_terminal=True, legacy_windows=False, _environ={"TERM": "xterm"})
-    monkeypatch.setattr(progress, "console", console)
-    return written
-
-
-@pytest.mark.parametrize("what", ["nfsp", "ismcts:iterations=1000 against runs/ddqn/20261122-083900-s0/final"])
-def test_the_bar_fits_80_columns_and_shortens_no_number(screen, what):
-    bar = progress_bar()
-    clock = bar.get_time = Clock()
-    task = bar.add_task(what, total=1_500_000)
-    for done in (500_000, 1_000_000):
-        clock.now += 3_600.0
-        bar.update(task, completed=done)
-    with progress.console.capture() as shown:
-        progress.console.print(bar.get_renderable())
-    (line,) = re.sub(r"\x1b\[[0-9;]*m", "", shown.get()).splitlines()
-    assert len(line) <= 80
-    assert "1,000,000/1,500,000" in line
-    assert "2:00:00 1:00:00 left" in line
-    assert line.startswith(what[:10])
 
 
 def test_a_line_for_each_tenth_where_there_is_no_terminal(capsys):

@@ -5,37 +5,19 @@ from dataclasses import replace
 
 import pytest
 
-from crib_env.train import (
-    best,
-    clone,
-    ddqn,
-    discard_game,
-    drqn,
-    escher,
-    mmd,
-    mmd_tables,
-    nfsp,
-    ppo,
-    rnad,
-    strategy_weights,
-    td,
-)
-from crib_env.train.registry import presets_of
+from crib_env.train.registry import LEARNERS, learner_named, presets_of
 from crib_env.values import Range
 from tests.helpers.command_lines import bad_numbers, numbers_of
-from tests.helpers.learner_runs import class_of, name_of
 from tests.helpers.refusals import refused
 
-LEARNERS = (best, clone, ddqn, discard_game, drqn, escher, mmd, mmd_tables, nfsp, ppo, rnad, td, strategy_weights)
 PLAY = {"episode": "play", "opponent": "random", "rewards": "points"}
-NAMES = [name_of(learner) for learner in LEARNERS]
 
 
 def default_of(learner):
-    return presets_of(class_of(learner))["default"]
+    return presets_of(learner_named(learner))["default"]
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=NAMES)
+@pytest.mark.parametrize("learner", LEARNERS)
 def test_every_number_has_a_range_and_is_refused_outside_of_it(learner):
     settings = default_of(learner)
     checked = 0
@@ -51,28 +33,32 @@ def test_every_number_has_a_range_and_is_refused_outside_of_it(learner):
 @pytest.mark.parametrize(
     ("learner", "changes", "message"),
     [
-        (ddqn, {"final_games": 7}, "final_games=7 is not allowed: give an even number of at least 2"),
-        (td, {"final_games": 0}, "final_games=0 is not allowed: give an even number of at least 2"),
-        (nfsp, {"evaluation_games": 3}, "evaluation_games=3 is not allowed: give an even number of at least 2"),
-        (ppo, {"hidden": (64, -1)}, "hidden=-1 is not allowed: give 1 to 16,384"),
-        (best, {"learning_rate": -1e-3}, "learning_rate=-0.001 is not allowed: give at least 0"),
-        (strategy_weights, {"cap": 0.0}, "cap=0.0 is not allowed: give more than 0"),
-        (discard_game, {"batch_size": 2.5}, "batch_size=2.5 is not allowed: give a whole number"),
-        (drqn, {"observation": "210"}, "observation='210' is not allowed: choose one of '209', 'board', 'ranks'"),
-        (drqn, {"direct": "no"}, "direct='no' is not allowed: give True or False"),
-        (td, {"hidden": 64}, "hidden=64 is not allowed: give a list"),
-        (ddqn, {"threads": 1_000_000}, "threads=1000000 is not allowed: give 1 to 256"),
-        (best, {"simple_players": 1.0}, "simple_players=1 is not allowed"),
-        *((learner, {"opponent": "nobody"}, "there is no agent 'nobody'") for learner in (ddqn, drqn, ppo)),
-        (ddqn, PLAY | {"networks": "split"}, "networks='split' is not allowed with episode='play'"),
-        (drqn, {"burn_in": 7}, "burn_in=7 is not allowed: give 0 to length=6"),
-        (drqn, {"episode": "game"}, "rewards='settled' is not allowed with episode='game'"),
-        (drqn, {"episode": "play"}, "rewards='settled' is not allowed with episode='play'"),
-        (ppo, {"batch_size": 500}, "batch_size=500 is not allowed: it must divide"),
-        (td, {"updates": "traces"}, "hidden=(256, 256) is not allowed with updates='traces': give one width"),
-        (td, {"td_lambda": 0.5}, "td_lambda=0.5 is not allowed with updates='returns': give 0"),
-        (td, {"updates": "traces", "hidden": (4,)}, "epsilon=0.25 is not allowed with updates='traces': give 0"),
-        (discard_game, {"values": "sampled"}, "hidden=(256, 256) is not allowed with values='sampled': give one width"),
+        ("ddqn", {"final_games": 7}, "final_games=7 is not allowed: give an even number of at least 2"),
+        ("td", {"final_games": 0}, "final_games=0 is not allowed: give an even number of at least 2"),
+        ("nfsp", {"evaluation_games": 3}, "evaluation_games=3 is not allowed: give an even number of at least 2"),
+        ("ppo", {"hidden": (64, -1)}, "hidden=-1 is not allowed: give 1 to 16,384"),
+        ("best", {"learning_rate": -1e-3}, "learning_rate=-0.001 is not allowed: give at least 0"),
+        ("strategy-weights", {"cap": 0.0}, "cap=0.0 is not allowed: give more than 0"),
+        ("discard-game", {"batch_size": 2.5}, "batch_size=2.5 is not allowed: give a whole number"),
+        ("drqn", {"observation": "210"}, "observation='210' is not allowed: choose one of '209', 'board', 'ranks'"),
+        ("drqn", {"direct": "no"}, "direct='no' is not allowed: give True or False"),
+        ("td", {"hidden": 64}, "hidden=64 is not allowed: give a list"),
+        ("ddqn", {"threads": 1_000_000}, "threads=1000000 is not allowed: give 1 to 256"),
+        ("best", {"simple_players": 1.0}, "simple_players=1 is not allowed"),
+        *((learner, {"opponent": "nobody"}, "there is no agent 'nobody'") for learner in ("ddqn", "drqn", "ppo")),
+        ("ddqn", PLAY | {"networks": "split"}, "networks='split' is not allowed with episode='play'"),
+        ("drqn", {"burn_in": 7}, "burn_in=7 is not allowed: give 0 to length=6"),
+        ("drqn", {"episode": "game"}, "rewards='settled' is not allowed with episode='game'"),
+        ("drqn", {"episode": "play"}, "rewards='settled' is not allowed with episode='play'"),
+        ("ppo", {"batch_size": 500}, "batch_size=500 is not allowed: it must divide"),
+        ("td", {"updates": "traces"}, "hidden=(256, 256) is not allowed with updates='traces': give one width"),
+        ("td", {"td_lambda": 0.5}, "td_lambda=0.5 is not allowed with updates='returns': give 0"),
+        ("td", {"updates": "traces", "hidden": (4,)}, "epsilon=0.25 is not allowed with updates='traces': give 0"),
+        (
+            "discard-game",
+            {"values": "sampled"},
+            "hidden=(256, 256) is not allowed with values='sampled': give one width",
+        ),
     ],
 )
 def test_the_refusal_names_the_setting_and_what_is_allowed(learner, changes, message):

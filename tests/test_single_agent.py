@@ -16,7 +16,7 @@ from crib_env.picture import drawing
 from crib_env.picture.seen import table_lines
 from crib_env.single_agent import SingleAgentCribbage
 from tests.helpers.refusals import refused
-from tests.helpers.vector_games import GAMES, IDS, FirstCard
+from tests.helpers.vector_games import GAMES, IDS, Cheat, FirstCard
 
 MASKS = ("observation", "info")
 
@@ -211,12 +211,6 @@ def test_an_opponents_object_is_not_copied(mode):
 
 
 def test_an_opponents_illegal_card_is_an_error_that_names_the_opponent():
-    class Cheat(FirstCard):
-        name = "cheat"
-
-        def act(self, views):
-            return views.action_mask.argmin(axis=1)
-
     env = SingleAgentCribbage(opponent=Cheat(), seat=0)
     with refused("opponent 'cheat' in game 0"):
         env.reset(seed=0, options={"first_dealer": 0})
@@ -233,16 +227,16 @@ def test_an_opponents_answer_that_is_not_a_card_is_an_error_that_names_the_oppon
         env.reset(seed=0, options={"first_dealer": 0})
 
 
-@pytest.mark.parametrize("bad", ["nobody", 3, None, object()])
-def test_a_bad_opponent_is_named(bad):
-    with refused(f"opponent={bad!r}", "greedy"):
-        SingleAgentCribbage(opponent=bad)
-
-
-@pytest.mark.parametrize("bad", [2, "left", True, None])
-def test_a_bad_seat_is_named(bad):
-    with refused(f"seat={bad!r}", "'alternate'"):
-        SingleAgentCribbage(seat=bad)
+@pytest.mark.parametrize(
+    ("option", "bad", "allowed"),
+    [
+        *(("opponent", bad, "greedy") for bad in ("nobody", 3, None, object())),
+        *(("seat", bad, "'alternate'") for bad in (2, "left", True, None)),
+    ],
+)
+def test_a_bad_opponent_or_seat_is_named(option, bad, allowed):
+    with refused(f"{option}={bad!r}", allowed):
+        SingleAgentCribbage(**{option: bad})
 
 
 def test_other_bad_options_are_named():

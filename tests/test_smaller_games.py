@@ -25,6 +25,7 @@ from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from tests.helpers.refusals import refused
+from tests.test_exploitability import HighestRank
 
 PAIRS = list(combinations_with_replacement(range(13), 2))
 
@@ -144,17 +145,7 @@ def evenly(hand, laid):
     return (0.5, 0.5)
 
 
-class Highest:
-    """Lays the highest rank."""
-
-    name = "highest"
-    powers = crib_env.Powers(suits="unseen")
-
-    def act(self, views):
-        return np.where(views.action_mask, np.arange(52) % 13, -1).argmax(axis=1)
-
-
-@pytest.mark.parametrize(("agent", "choose"), [(Highest(), highest), (make_agent("random"), evenly)])
+@pytest.mark.parametrize(("agent", "choose"), [(HighestRank(), highest), (make_agent("random"), evenly)])
 def test_two_cards_by_plain_enumeration(agent, choose):
     found = exploitability(agent, PlayGame(start=start_of_play(2), threads=1))
     value = VALUE_TO_DEALER[2]

@@ -11,10 +11,9 @@ from crib_env import analyse_discard
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch
 from crib_env.evaluate.files import plain
-from crib_env.evaluate.skill.positions import NO_CARD, after_cards, before_discards, chosen_cards
+from crib_env.evaluate.skill.positions import before_discards, chosen_cards
 from crib_env.evaluate.skill.suite import discards, endgames, play, text
 from crib_env.evaluate.skill.suite.suite import (
-    TASKS,
     Match,
     Outcome,
     Suite,
@@ -28,6 +27,7 @@ from crib_env.kernels import streams
 from crib_env.values import typed
 from tests.helpers.refusals import refused
 from tests.helpers.sure_cards import sure_cards_of
+from tests.helpers.vector_games import Cheat
 
 QUIET = {"on_task": lambda agent, task: None, "on_progress": lambda done: None}
 
@@ -52,20 +52,6 @@ def test_other_tables_are_refused(monkeypatch):
     monkeypatch.setattr(discards, "_NAMES", ("cribs.npz", "pegging.npz", "cribs.npz"))
     with refused("discards 2"):
         discards.load()
-
-
-def test_positions_are_what_they_should_be():
-    data = discards.standard()
-    assert (np.diff(data.sixes.astype(int), axis=1) > 0).all()
-    assert abs(np.diff(data.scores.astype(int), axis=1)).max() <= 60
-    assert 0.49 < data.deals.mean() < 0.51
-    choices = play.standard()
-    games = after_cards(choices.deals, choices.dealers, np.zeros((len(choices.deals), 2)), choices.cards)
-    for k in range(0, len(games), 500):
-        hand = [card for card in range(52) if games["hand"][k, games["turn"][k]] >> card & 1]
-        fits = {card % 13 for card in hand if min(card % 13 + 1, 10) <= 31 - games["count"][k]}
-        assert set(np.flatnonzero(np.isfinite(choices.losses[k]))) == fits
-    assert (np.nanmin(choices.losses, axis=1) == 0).all()
 
 
 @pytest.mark.parametrize("k", [0, 1, 2, 3, 4, 5])
@@ -227,14 +213,6 @@ def test_one_rank_of_three_or_more_is_sure():
     assert 5 < found["chance to win lost an endgame, %"].mean < 60
 
 
-def test_what_other_ranks_win_is_known_closely():
-    data = endgames.standard()
-    assert (np.isfinite(data.chance).sum(axis=1) >= 3).all()
-    assert np.nanmax(data.error) <= 0.002
-    assert (data.chance[data.best == 1] > 0.97).all()  # the agent may leave the way that is sure
-    assert (data.chance[(data.best == 0) & np.isfinite(data.chance)] <= 1).all()
-
-
 # --- The runner -----------------------------------------------------------------------------------------------------
 
 
@@ -278,30 +256,15 @@ def rendered(table):
     return console.export_text()
 
 
-def test_a_task_of_another_version_is_not_taken_over(tmp_path):
-    suite = Suite(("greedy",))
-    folder = suite.begin(tmp_path / "s")
-    list(suite.run(folder, 1, **QUIET, tasks=[Counted("first", [])]))
-    with refused("1-first.json", "first 1"):
-        list(suite.run(folder, 1, **QUIET, tasks=[Counted("first", [], VERSION=2)]))
-
-
-def test_a_damaged_task_is_named(tmp_path):
+def test_a_task_of_another_version_and_a_damaged_one_are_named(tmp_path):
     suite, tasks = Suite(("greedy",)), [Counted("first", [])]
     folder = suite.begin(tmp_path / "s")
     list(suite.run(folder, 1, **QUIET, tasks=tasks))
+    with refused("1-first.json", "first 1"):
+        list(suite.run(folder, 1, **QUIET, tasks=[Counted("first", [], VERSION=2)]))
     (folder / "tasks" / "1-first.json").write_text("{}")
     with refused("1-first.json"):
         list(suite.run(folder, 1, **QUIET, tasks=tasks))
-
-
-class Cheat:
-    """Lays a card that it does not hold."""
-
-    name = "cheat"
-
-    def act(self, views):
-        return views.action_mask.argmin(axis=1)
 
 
 def test_an_illegal_card_is_named_with_its_position():
@@ -339,8 +302,3 @@ def test_bad_input(agents, share, message):
 )
 def test_figures_have_digits_that_mean_something(figure, text):
     assert shown(figure) == text
-
-
-def test_tasks_have_different_names():
-    assert len({task.NAME for task in TASKS}) == len(TASKS) == 10
-    assert NO_CARD == 52

@@ -11,7 +11,6 @@ from crib_env.agents import make_agent
 from crib_env.train import ddqn
 from crib_env.train.__main__ import main
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.loop.strength import figure_of
 from crib_env.train.loop.sweep import spread_of, sweep
 from tests.helpers.learner_runs import run
 from tests.helpers.refusals import refused
@@ -31,18 +30,6 @@ def weights_of(run):
 
 def test_spread_by_hand():
     assert spread_of([1.0, 3.0]) == {"mean": 2.0, "standard deviation": 2.0**0.5, "lowest": 1.0, "highest": 3.0}
-
-
-@pytest.mark.parametrize(
-    ("tag", "value", "shown"),
-    [
-        ("strength/win rate against greedy", 0.982, "98.20%"),
-        ("strength/net points a game against greedy", 3.14159, "3.14"),
-        ("strength/points a hand", 8.29333, "8.2933"),
-    ],
-)
-def test_results_are_formatted_as_elsewhere(tag, value, shown):
-    assert figure_of(tag, value) == shown
 
 
 def test_a_run_with_other_settings_is_not_taken_over(tmp_path):

@@ -18,7 +18,6 @@ from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.observation import N_BITS
 from crib_env.train import td
-from crib_env.train.loop.run import Round
 from crib_env.train.shared.experience import Decisions, play_episodes
 from crib_env.train.td import (
     MOVES,
@@ -283,17 +282,6 @@ def test_deals_are_learned_from_as_the_rule_says(td_lambda, episode):
         for key, tensor in slow.state_dict().items():
             torch.testing.assert_close(fast.state_dict()[key], tensor, rtol=1e-3, atol=1e-4)
             assert (tensor != before[key]).any()
-
-
-def test_traces_learn_a_deal_that_is_played_again_and_again():
-    torch.manual_seed(0)
-    learner = TD(replace(PRESETS["paper"], hidden=(10,), td_lambda=0.5))
-    errors = [
-        learner.play_and_learn(Round(1, 0, 0.0, 0.05, np.random.default_rng(3)))["learning/TD error"]  # the same deal
-        for _ in range(1_000)
-    ]
-    assert errors[0] > 0.5
-    assert max(errors[-20:]) < 0.05
 
 
 # --- many deals at once ---------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ import torch
 import crib_env
 from crib_env.agents import make_agent
 from crib_env.agents.best import BestAgent
-from crib_env.agents.halscrib import HalscribAgent
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.policy import NFSPAgent
 from crib_env.testing import check_agent
@@ -58,19 +57,6 @@ def test_policies_that_mix_say_how(name):
     batch = crib_env.GameBatch(crib_env.streams(2, 40), episode=episode)
     said = agent.probabilities(batch.views(batch.acting())).max(axis=1)
     assert (said < 1).sum() == 0 if name == "nfsp's mode" else (said < 1).sum() > 10
-
-
-def test_halscrib_mixes_by_the_frequencies_of_its_table():
-    batch, said = crib_env.GameBatch(crib_env.streams(2, 400), episode="deal"), []
-    for _ in range(6):
-        rows = batch.acting()
-        views = batch.views(rows)
-        if not views.is_discard.any():
-            said.append(HalscribAgent().probabilities(views).max(axis=1))
-        batch.step(rows, batch.native_cards(rows, 1))
-    said = np.concatenate(said)
-    assert set(np.round(said, 6)) <= {1.0, 0.65, 0.5}  # pairs led and pairs answered, at 0-0
-    assert (said < 1).any()
 
 
 # --- planted faults -------------------------------------------------------------------------------------------------

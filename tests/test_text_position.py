@@ -11,8 +11,7 @@ import pytest
 
 from crib_env import Decision, decisions, parse_card, parse_cards
 from crib_env.cards import format_cards
-from crib_env.engine import EVENTS, MUGGINS
-from crib_env.players.text import LONGEST, RULES, how_to_answer, in_words, read_answer
+from crib_env.players.text import LONGEST, in_words, read_answer
 from tests.helpers.hidden_cards import batches, views
 from tests.helpers.refusals import refused
 
@@ -47,18 +46,6 @@ DISCARD = decision(
     hand=cards("5C JD 5H 2H QS KS"), legal=(), discards=(), kept=(), starter=None, is_dealer=True, **NOTHING_LAID
 )
 LAY = decision(hand=cards("5H KS"), legal=cards("5H"), count=25)
-
-
-def test_the_rules_are_short_and_name_all_that_scores():
-    assert len(RULES.split()) <= 300
-    assert all(kind in RULES for kind in EVENTS[:MUGGINS])
-
-
-def test_a_discard_in_words():
-    assert in_words(DISCARD) == (
-        "You are the dealer, and the crib is yours. The score is 10 for you and 8 for your opponent.\n"
-        "You hold 2H 5C 5H JD QS KS.\nDiscard two cards to the crib."
-    )
 
 
 def test_the_play_in_words():
@@ -165,13 +152,6 @@ def test_one_card_is_read_where_one_is_left():
 def test_a_bad_answer_says_what_to_answer(view, said, fault):
     with pytest.raises(ValueError, match=fault):
         read_answer(said, view)
-
-
-def test_an_answer_as_it_is_asked_for_can_be_read():
-    assert how_to_answer(DISCARD) == 'End with a line that holds "Answer:" and the two cards alone.'
-    assert read_answer("5H would be wrong.\nAnswer: JD QS", DISCARD) == cards("JD QS")
-    assert how_to_answer(LAY) == 'End with a line that holds "Answer:" and the one card alone.'
-    assert read_answer("KS does not fit.\nAnswer: 5H", LAY) == cards("5H")
 
 
 def test_any_text_is_read_or_refused_in_one_line():

@@ -9,7 +9,7 @@ from gymnasium.error import ClosedEnvironmentError
 from crib_env.options import OptionError
 from crib_env.vector.environments import CribbageVectorEnv
 from tests.helpers.refusals import refused
-from tests.helpers.vector_games import MODES, FirstCard, assert_equal_steps
+from tests.helpers.vector_games import MODES, Cheat, assert_equal_steps
 
 NO_CARD = {
     "illegal": lambda cards, masks: np.where(np.arange(5) == 2, masks.argmin(axis=1), cards),
@@ -117,12 +117,6 @@ def test_nothing_steps_on_after_close():
 
 
 def test_an_opponents_illegal_card_is_named():
-    class Cheat(FirstCard):
-        name = "cheat"
-
-        def act(self, views):
-            return views.action_mask.argmin(axis=1)
-
     with refused("opponent 'cheat' in game"):
         CribbageVectorEnv(3, opponent=Cheat(), seat=0).reset(seed=0, options={"first_dealer": 0})
 

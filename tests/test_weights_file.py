@@ -17,36 +17,16 @@ from safetensors.torch import save_file
 
 from crib_env.agents import make_agent
 from crib_env.agents.best import SHIPPED, BestAgent, load
-from crib_env.agents.networks.ddqn import DDQNAgent
-from crib_env.agents.networks.drqn import DRQNAgent
-from crib_env.agents.networks.policy import MMDAgent, NFSPAgent, PPOAgent
-from crib_env.agents.networks.td import TDAgent
 from crib_env.agents.networks.weights_file import load_tensors, save_tensors
 from crib_env.agents.strategy_weights import StrategyWeightsAgent, starting_weights
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
-from tests.helpers.players import tables_agent
+from tests.helpers.players import NETWORKS
 from tests.helpers.refusals import refused
 
-DRQN = {
-    "networks": "one",
-    "observation": "209",
-    "memory": 4,
-    "hidden": (4,),
-    "direct": True,
-    "inputs": "bits",
-    "lasts": "deal",
-    "skip_forced": False,
-}
 AGENTS = {
+    **NETWORKS,
     "best": lambda: BestAgent({"deals": (4,)}),
-    "ddqn": lambda: DDQNAgent.new("split", "209", "ranks", (4,)),
-    "drqn": lambda: DRQNAgent.new(**DRQN),
-    "mmd": lambda: MMDAgent(DDQNAgent.new("one", "209", "ranks", (4,)), temperature=0.5),
-    "mmd-tables": tables_agent,
-    "nfsp": lambda: NFSPAgent(DDQNAgent.new("one", "209", "bits", (4,))),
-    "ppo": lambda: PPOAgent.new("209", (4,)),
-    "td": lambda: TDAgent.new("bits", (4,)),
     "strategy-weights": lambda: StrategyWeightsAgent(starting_weights("random")),
 }
 each_agent = pytest.mark.parametrize("name", AGENTS)
@@ -256,13 +236,6 @@ def damaged(whole, rng):
             place = rng.integers(len(file))
             file[place:place] = pickle.dumps(Bomb(), protocol=int(rng.integers(6)))
     return bytes(file)
-
-
-def test_the_watch_sees_what_a_pickle_executes(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with watching() as executed:
-        pickle.loads(pickle.dumps(Bomb()))
-    assert set(executed) >= {"pickle.find_class", "os.mkdir"}
 
 
 def test_1500_damaged_files_execute_nothing_and_give_no_damaged_agent(tmp_path, monkeypatch):

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -62,7 +61,6 @@ from tests.helpers.reference import ReferenceGame
 from tests.helpers.refusals import refused
 from tests.helpers.small_commands import make_win_table_small
 
-ROOT = Path(__file__).parents[1]
 NOWHERE = np.zeros((0, 2), np.int64)
 
 
@@ -119,14 +117,6 @@ def test_two_outcomes_are_weighed():
     assert win_table.win_probability[111, 116] == 0.25
 
 
-def test_points_keep_their_order_and_add_up_to_the_score(points):
-    assert ((points.sum(axis=2) != 0).sum(axis=1) >= 2).all()
-    assert (points.min(axis=2) == 0).all()  # each is one player's
-    dealer, pone = points.sum(axis=1).T
-    assert 14 < dealer.mean() < 18
-    assert 8 < pone.mean() < 12
-
-
 def test_deals_are_played_where_they_begin():
     """Scores after a deal are those of a batch that began there, also where somebody wins."""
     agent, seeds, scores = make_agent("careful"), streams(3, 40), np.array([[0, 0], [118, 97], [120, 120], [97, 118]])
@@ -136,37 +126,6 @@ def test_deals_are_played_where_they_begin():
         while len(rows := batch.acting()):
             batch.step(rows, agent.act(batch.views(rows)))
         assert np.array_equal(after[:, place], batch.games["scores"])
-
-
-def test_pairs_of_scores_are_near_the_end_twice_once_or_not():
-    last, near, far = (command.places_of()[kind] for kind in ("last", "near", "far"))
-    assert (len(last), len(near), len(far)) == (19**2, 36**2 - 19**2, 2 * 36 * 85)
-    assert last.min() == 102
-    assert near.min(axis=1).max() == 101
-    assert (far.min(axis=1) < 85).all()
-
-
-def test_the_end_of_the_game_is_that_of_whole_games_on_a_few_deals():
-    """Where every deal is one of a few, the chance to win follows from playing each of them, deal after deal."""
-    agent, seeds = make_agent("careful"), streams(5, PARTS)
-    scores = np.array([*product(range(115, WIN), repeat=2)])
-    played = Played(scores, deals_at(agent, seeds, scores), np.zeros((PARTS, 0)))
-    nothing = Played(NOWHERE, np.zeros((PARTS, 0, 2), np.int8), np.zeros((PARTS, 0)))
-    solved = table_of(Played(None, rows([1])[:PARTS], np.zeros((PARTS, 0))), nothing, played)
-
-    @cache
-    def chance(dealer, pone):
-        won = 0.0
-        for seed in seeds:
-            batch = GameBatch(np.array([seed]), episode="deal", first_dealer=0, scores=(dealer, pone))
-            while len(batch.acting()):
-                batch.step(np.zeros(1, np.int64), agent.act(batch.views(np.zeros(1, np.int64))))
-            after = batch.games["scores"][0].tolist()
-            won += after[0] >= WIN if max(after) >= WIN else 1 - chance(*after[::-1])
-        return won / len(seeds)
-
-    for dealer, pone in [(120, 120), (119, 120), (120, 119), (119, 119), (117, 118), (115, 115)]:
-        assert solved.win_probability[dealer, pone] == pytest.approx(chance(dealer, pone), abs=1e-6)
 
 
 class ToTheScore:

@@ -13,23 +13,10 @@ import numpy as np
 from crib_env.agents import make_agent
 from crib_env.agents.networks.weights_file import load_tensors
 from crib_env.players.tabular import TabularAgent
-from crib_env.tables.shipped import (
-    CribTables,
-    PeggingRecords,
-    WinTable,
-    standard_cribs,
-    standard_pegging,
-    standard_win_table,
-)
 from tests.attack import Attempts, Sizes
 from tests.helpers.files_of_users import HOSTILE, one_of_each_kind
 from tests.helpers.players import NETWORKS, player
-
-TABLES = {
-    "wins.npz": (standard_win_table, WinTable),
-    "cribs.npz": (standard_cribs, CribTables),
-    "pegging.npz": (standard_pegging, PeggingRecords),
-}
+from tests.test_foreign_files import TABLES
 
 
 def attack(sizes: Sizes, seed: int) -> Iterator[Attempts]:
@@ -83,8 +70,8 @@ def refuse_or_read(path: Path, read: Callable[[], Any], content: dict[str, Any] 
 
 def tables(folder: Path):
     """Tables that ship with the package, and the table of a policy."""
-    for name, (standard, kind) in TABLES.items():
-        path, good = folder / name, standard()
+    for standard, kind, _ in TABLES.values():
+        path, good = folder / f"{kind.__name__}.npz", standard()
         good.save(path)
         yield path, lambda kind=kind, path=path: vars(kind.load(path)), vars(good)
     table, chances = folder / "table.npz", np.full((2, 13), 1 / 13)

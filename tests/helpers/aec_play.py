@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import crib_env
-from crib_env import parse_card, parse_cards
 from tests.helpers.reference import ReferenceGame
 
 EPISODES = ("game", "deal", "play", "pegging")
@@ -92,18 +91,3 @@ def side_by_side(seed, n_games, **options):
             if game.phase == "deal":
                 game.deal(deals.pop(0))
             yield env, game, mover
-
-
-def play_of(pone, dealer, scores=(0, 0), **options):
-    """The play alone with these four cards each; player_0 is pone."""
-    given = [parse_cards(pone), parse_cards(dealer)]
-    rest = [card for card in range(52) if card not in given[0] + given[1]]
-    env = crib_env.raw_env(episode="play", events=True, **options)
-    deal = [*given[0], *rest[:2], *given[1], *rest[2:4], rest[4]]
-    env.reset(options={"first_dealer": 1, "deals": [deal], "scores": scores})
-    return env
-
-
-def lay(env, *cards):
-    for card in cards:
-        env.step(parse_card(card))

@@ -15,9 +15,9 @@ from crib_env.evaluate.play.saved_game import GameSoFar
 
 
 class Page(NamedTuple):
-    """A server that runs."""
+    """A server that runs, in this process or another."""
 
-    games: Games
+    games: Games | None
     url: str
 
     @property

@@ -12,7 +12,6 @@ from crib_env.kernels import streams
 from crib_env.players.policies import CAREFUL, GREEDY, RANDOM
 from tests.helpers.hidden_cards import cards_of
 from tests.helpers.plain_play import OPPONENT, OWN
-from tests.helpers.reference import rank
 
 PAIRINGS = [(GREEDY, GREEDY), (CAREFUL, CAREFUL), (GREEDY, CAREFUL), (RANDOM, CAREFUL), (RANDOM, RANDOM)]
 
@@ -49,15 +48,6 @@ class Position(NamedTuple):
     def is_fresh(self):
         """Whether the count is zero again."""
         return 0 < len(self.laid) == self.pile_start
-
-    def renamed(self, suits):
-        def other(cards):
-            return [13 * suits[card // 13] + rank(card) for card in cards]
-
-        laid = list(zip([seat for seat, _ in self.laid], other(card for _, card in self.laid)))
-        cut = other([self.starter])[0]
-        held, discards, hidden = other(self.held), other(self.discards), other(self.hidden)
-        return self._replace(held=held, discards=discards, starter=cut, laid=laid, hidden=hidden)
 
 
 def positions_of(batch, rows):

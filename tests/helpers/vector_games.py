@@ -23,6 +23,27 @@ class FirstCard:
         return views.action_mask.argmax(axis=1)
 
 
+class FirstCards:
+    """Decides one hand at a time: the first cards."""
+
+    name = "first cards"
+
+    def throw(self, view):
+        return view.hand[:2]
+
+    def lay(self, view):
+        return view.legal[0]
+
+
+class Cheat:
+    """Lays a card that it may not lay."""
+
+    name = "cheat"
+
+    def act(self, views):
+        return views.action_mask.argmin(axis=1)
+
+
 def one_game_a_chunk(monkeypatch):
     """Lets threads share even a few games."""
     monkeypatch.setattr("crib_env.vector.environments.CHUNK", 1)
