@@ -257,6 +257,7 @@ def test_a_decision_is_rolled_out_beside_the_table_and_stopped(browser, server):
     page.click("#step .rollout button")
     page.wait_for_selector("#step .rollout button:has-text('Roll out')")
     assert page.locator("#step .rollout .choices").count() == 1
+    check_by_axe(page)
     page.click("#step .rollout button")
     page.wait_for_selector("#step .rollout button:has-text('Stop')")
     with page.expect_response(lambda answer: '"on":false' in (answer.request.post_data or "")):
