@@ -138,6 +138,7 @@ class Search:
         self._by_policy.reach[: len(prior)] = self._work.reach[: len(prior)] = prior
         walk_down(game.arrays, self.blueprint, 0, n, self._work)
         self._by_blueprint = self._work.reach.copy()
+        self._weigh(0, n, self._by_blueprint)
 
     def search(self, at: int) -> None:
         """Finds the policy of a node, for all hands of its player."""
@@ -152,8 +153,7 @@ class Search:
             self._come_to(at)
         for role, reach in enumerate(ranges):
             hands = self._hands(at, role)
-            for work in (self._work, *self._met):
-                work.reach[hands] = reach[hands]
+            self._work.reach[hands] = reach[hands]
         (self._change_safely if settings.safe else self._descend)(at, own)
         self.policy[slots] = self._now[slots]
         after = int(self._ends[at])
@@ -174,9 +174,9 @@ class Search:
         """Mirror descent in all that follows; the last update is of the decision alone."""
         settings, last, until = self._settings, int(self._ends[at]), self._deadline()
         rate = 1 / (settings.temperature + 1 / settings.step_size)
-        for role, met in enumerate(self._met):
-            walk_down(self._ones, self._now, at, last, met)
-            walk_up(self._ones, Weights(self._now, self._now, _NOTHING), Step(role, EXPECTED), at, last, met)
+        if settings.ranges == "search" and at:  # else the ranges are the blueprint's
+            walk_down(self.game.arrays, self._now, at, last, self._work)
+            self._weigh(at, last, self._work.reach)
         for update in range(1, settings.updates + 1):
             is_last = update == settings.updates or time.perf_counter() >= until
             roles = [own] if is_last else list(range(len(ROLES)))
@@ -187,6 +187,12 @@ class Search:
                 self._update(role, at, at + 1 if is_last else last, rate, settings.temperature * rate)
             if is_last:
                 return
+
+    def _weigh(self, first: int, last: int, reach: np.ndarray) -> None:
+        """Finds the weight of all that each hand may meet at nodes ``first`` to ``last - 1``."""
+        for role, met in enumerate(self._met):
+            met.reach[:] = reach
+            walk_up(self._ones, Weights(self._now, self._now, _NOTHING), Step(role, EXPECTED), first, last, met)
 
     def _change_safely(self, at: int, own: int) -> None:
         """Changes the decision alone, so that no hand of the opponent gains more than a little."""
