@@ -15,6 +15,7 @@ from crib_env.agents.tree_search import unseen_cards
 from crib_env.batch import GameBatch
 from crib_env.hands import FOURS
 from crib_env.kernels import streams
+from tests.helpers.decided import decided
 from tests.helpers.drawn_worlds import drawn
 from tests.helpers.hidden_cards import cards_of
 from tests.helpers.pegging_matches import net_points
@@ -28,12 +29,9 @@ def test_strong_players_are_strong_in_pegging(better, worse):
     assert mean > 3 * error
 
 
-def some_views(decisions, n=40, seed=3):
+def some_views(decisions, n=40):
     """The views after some decisions at random, and the games."""
-    batch = GameBatch(streams(seed, n), episode="pegging")
-    for _ in range(decisions):
-        rows = batch.acting()
-        batch.step(rows, batch.native_cards(rows, 0))
+    batch = decided(decisions, n, 3, episode="pegging")
     return batch.views(batch.acting()), batch
 
 

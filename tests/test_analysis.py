@@ -9,13 +9,11 @@ import pytest
 from crib_env import PlayerViews, analyse_discard, parse_cards
 from crib_env.agents import make_agent
 from crib_env.agents.expert import ExpertAgent
-from crib_env.cards import format_cards
 from crib_env.engine import DEALER
 from crib_env.evaluate.commands.analyse import analyse_games
 from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
-from crib_env.evaluate.rollout import rollout
 from crib_env.evaluate.skill.analysis import played_out
 from crib_env.evaluate.skill.analysis.decisions import BLUNDERS, RecordedGames, analyse, summarise_players
 from crib_env.evaluate.skill.analysis.judges import ExpertJudge, Worth, play_judge
@@ -139,7 +137,7 @@ def test_a_game_with_starting_scores_begins_at_them(games):
 
 @pytest.mark.slow
 def test_late_decisions_are_played_out_once(tmp_path, monkeypatch):
-    """By rollouts as their command makes them; the next analysis reads what was kept."""
+    """The next analysis reads what was kept; other decisions are judged by the tables."""
     games = recorded(make_agent("careful"), make_agent("greedy"), 2)
     path = tmp_path / "games.jsonl.rollouts.json"
     before = analyse(games.records, Other())
@@ -147,38 +145,21 @@ def test_late_decisions_are_played_out_once(tmp_path, monkeypatch):
     assert len(json.loads(path.read_text())) > 4
     monkeypatch.setattr(played_out, "rollout", None)
     assert repr(analyse(games.records, Other(), rollouts=Rollouts(path, 300, "greedy"))) == repr(found)
-    n_late = n_better = 0
+    n_better = 0
     for old, new in zip(before, found):
-        for moment, judged, tabled in zip(late_decisions(new.record), new.decisions, old.decisions, strict=True):
-            if moment is None:
-                assert judged == tabled
-                continue
-            n_late += 1
-            if judged.best != judged.chosen:
-                names = [format_cards(sorted(cards)) for cards in (judged.best, judged.chosen)]
-                seeds = [one for one in kept_seeds(path) if rolled(moment, names, one + 1) == judged.chance_lost]
-                assert len(seeds) == 1
-                n_better += 1
-    assert n_late > n_better > 0
+        for is_late, judged, tabled in zip(late_decisions(new.record), new.decisions, old.decisions, strict=True):
+            assert is_late or judged == tabled
+            n_better += is_late and judged.best != judged.chosen
+    assert n_better > 0
 
 
 def late_decisions(record):
-    """The view of each decision of a game, in order; ``None`` if it is not late."""
+    """Whether each decision of a game, in order, is late."""
     for moment in RecordedGames([record]).moments():
         view = moment.views
         ranks = len(np.unique(view.action_mask.nonzero()[1] % 13))
         if view.discards[0, 0] < 0 if view.is_discard[0] else ranks > 1:
-            yield view if (view.scores >= LATE).all() else None
-
-
-def kept_seeds(path):
-    return [int(key[:8], 16) for key in json.loads(path.read_text())]
-
-
-def rolled(view, names, seed):
-    """What the second choice loses against the first."""
-    found = rollout(view, names, "greedy", deals=300, confidence=1.0, seed=seed).choices
-    return found[1].behind if format_cards(found[0].cards) == names[0] else -found[1].behind
+            yield bool((view.scores >= LATE).all())
 
 
 def test_a_file_that_holds_no_rollouts_is_named(tmp_path):

@@ -25,8 +25,10 @@ from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.train import best
 from crib_env.train.best import SolvedPlay, divergence
-from tests.helpers.learner_runs import new_run
+from crib_env.train.loop.run_folder import RunFolder
+from tests.helpers.learner_runs import new_run, run, stopped_run
 from tests.helpers.refusals import refused
+from tests.helpers.small_settings import BEST
 from tests.helpers.solved_play import learn_from_a_small_game, small_game
 
 SIZES = {"dealer": 1, "held": 52, "seen": 52, "laid": 120, "latest": 39, "count": 31, "theirs": 5, "own": 5}
@@ -319,3 +321,35 @@ def test_it_plays_to_the_score_unless_told_not_to():
         differ += (blind.act(views) != sighted.act(views)).sum()
         batch.step(rows, batch.native_cards(rows, 0))
     assert differ > 50
+
+
+# Runs of the learner.
+
+
+def assert_same(one, other):
+    for key, value in one.state_dict().items():
+        assert torch.equal(value, other.state_dict()[key]), key
+
+
+# In the first policy, between both, in the last.
+@pytest.mark.parametrize(
+    "after", [pytest.param(65_536, marks=pytest.mark.slow), 131_072, pytest.param(196_608, marks=pytest.mark.slow)]
+)
+def test_a_run_learns_both_policies_and_a_stopped_one_the_same(tmp_path, monkeypatch, after):
+    learn_from_a_small_game(monkeypatch)
+    whole, summary = new_run(best, BEST, tmp_path / "whole")
+    assert set(whole.policies) == {"pegging", "deals"}
+    assert summary["episodes"] == 2 * 131_072
+    assert summary["updates"] == 2 * 128
+    folder = stopped_run(best, BEST, tmp_path / "stopped", after)
+    gone_on, summary_gone_on = run(best, BEST, RunFolder(folder.path))
+    assert_same(whole, gone_on)
+    assert summary["updates"] == summary_gone_on["updates"]
+
+
+@pytest.mark.slow
+def test_the_result_does_not_depend_on_threads(tmp_path, monkeypatch):
+    learn_from_a_small_game(monkeypatch)
+    one, _ = new_run(best, BEST, tmp_path / "one")
+    two, _ = new_run(best, replace(BEST, threads=2), tmp_path / "two")
+    assert_same(one, two)

@@ -9,15 +9,11 @@ from crib_env.engine import WIN
 from crib_env.evaluate.makers import calibration as command
 from crib_env.evaluate.makers.calibration import (
     AtScores,
-    OfDiscards,
     Positions,
     agreement_of_losses,
     agreement_of_scores,
-    both_from,
     dealer_wins,
     games_from,
-    in_band,
-    losses,
     off_by,
     play_discards,
 )
@@ -105,17 +101,6 @@ def test_what_losses_are_off_by_is_no_noise_of_what_is_played():
         assert abs(off - real) < (0.006 if real else 0.012)
         covered.append(real <= off + more)
     assert np.mean(covered) > 0.9
-
-
-def test_positions_are_grouped_by_the_higher_score_and_by_both():
-    rows = [
-        OfDiscards((0, 1, 2, 3, 4, 5), True, own, other, (0, 1, 2), (0.6, 0.5, 0.3), (0.7, 0.5, 0.4), (0.01, 0.02))
-        for own, other in ((95, 120), (94, 96), (110, 111), (80, 95))
-    ]
-    assert [(row.own, row.opponents) for row in in_band(rows, 96, 111)] == [(94, 96), (110, 111)]
-    assert [(row.own, row.opponents) for row in both_from(rows, 95)] == [(95, 120), (110, 111)]
-    stated, played, errors = losses(rows[:1], 1)
-    assert (stated[0], played[0], errors[0]) == pytest.approx((0.3, 0.3, 0.02))
 
 
 def test_the_command_goes_on_where_it_was_stopped(tmp_path, capsys, monkeypatch):

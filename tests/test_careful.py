@@ -62,9 +62,6 @@ def test_the_pair_of_move_has_the_best_exact_mean(kind, is_dealer):
         assert n_ties > 0
 
 
-# The play.
-
-
 def replied(pile, cards):
     """The kernel's result, with cards of an older count before the pile."""
     ranks = np.full(9, 4)
@@ -154,9 +151,6 @@ def test_known_choices(legal, pile, opponent_cards, card):
     laid[: len(pile)] = pile
     chosen = careful_play(mask(parse_cards(legal)), laid, 0, len(pile), sum(map(value, pile)), opponent_cards)
     assert format_card(chosen) == card
-
-
-# The agent.
 
 
 def test_the_agent_and_the_native_player_choose_alike():

@@ -1,7 +1,6 @@
 """Datasets: what is written is what was played, and reads back equal."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -147,10 +146,3 @@ def test_bad_input(tmp_path, settings, message):
     with refused(message):
         dataset(tmp_path / "d", **{"agents": PLAYERS, "games": 2, **settings})
     assert not (tmp_path / "d").exists()
-
-
-def test_without_pyarrow(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with refused("'datasets'"):
-        dataset(tmp_path / "d", PLAYERS, games=2)

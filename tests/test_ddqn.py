@@ -22,6 +22,7 @@ from crib_env.train.ddqn import DDQN, PRESETS, DoubleDQN, Transitions, new_agent
 from crib_env.train.loop.run import Round
 from crib_env.train.shared.experience import Decisions, explore, play_episodes, rewards_of
 from crib_env.train.shared.replay import Memory
+from tests.helpers.decided import decided
 from tests.helpers.learner_runs import command, new_run
 from tests.helpers.small_settings import DDQN as SMALL
 
@@ -205,10 +206,7 @@ def test_a_gpu_is_for_self_play_by_rank(changes):
 
 
 def test_relabelled_suits_are_one_position_and_can_be_undone():
-    batch = GameBatch(streams(4, 300), episode="deal")
-    for _ in range(6):
-        rows = batch.acting()
-        batch.step(rows, batch.native_cards(rows, 0))
+    batch = decided(6, 300, 4, episode="deal")
     observation, masks = batch.observe(batch.acting(), "board")
     out, out_masks, order = relabel(observation, masks)
     cards = masks.argmax(axis=1)

@@ -39,9 +39,6 @@ def a_round(episodes, rate, seed=0):
     return Round(episodes, 0, 0.0, rate, np.random.default_rng(seed))
 
 
-# --- the game -------------------------------------------------------------------------------------------------------
-
-
 def test_kept_hands_are_in_the_order_of_discards():
     hands = random_hands(np.random.default_rng(0), 50)
     kept = kept_of(hands).reshape(50, 15, 52)
@@ -56,9 +53,6 @@ def test_hands_are_dealt_evenly():
     assert (np.diff(hands, axis=1) > 0).all()
     counts = np.bincount(hands.ravel(), minlength=52)
     assert abs(counts - 20_000 * 6 / 52).max() < 6 * np.sqrt(20_000 * 6 / 52)
-
-
-# --- what is learned ------------------------------------------------------------------------------------------------
 
 
 def test_a_sampled_hand_is_learned_by_hand():
@@ -94,17 +88,9 @@ def test_exact_values_are_learned():
     assert (means.max(axis=1) - chosen).mean() < 0.3
 
 
-# --- how it is measured ---------------------------------------------------------------------------------------------
-
-
 class Ideal:
     def discards(self, hands):
         return hand_totals(hands).argmax(axis=1)
-
-
-class First:
-    def discards(self, hands):
-        return np.zeros(len(hands), np.int64)
 
 
 class AnyTwo:
@@ -129,17 +115,6 @@ def test_the_ideal_player_is_measured_exactly_and_a_random_one_within_the_interv
     assert half < 0.03
     assert abs(mean - float(EXACT_MEANS["random"])) < 3 * half  # six standard errors
     assert sum(seen) == 50_000
-
-
-def test_a_players_mean_is_that_of_its_hands():
-    """The same deals counted directly: the mean of what is kept differs by the luck of the deals alone."""
-    mean, _, _ = measured(First(), 20_000, 2)
-    hands = random_hands(np.random.default_rng(5), 20_000)
-    direct = hand_totals(hands)[:, 0] / 46
-    assert abs(mean - direct.mean()) < 5 * direct.std() / np.sqrt(20_000)
-
-
-# --- runs -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

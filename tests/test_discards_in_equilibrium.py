@@ -11,9 +11,8 @@ from crib_env.exact.deal_classes import cards_of
 from crib_env.exact.discard_statistics import TOTALS, fill_totals
 from crib_env.kernels import kernel
 from crib_env.tables.outlook import fill_discard_points, standard_values
-from crib_env.tables.shipped import DealValues, standard_deals
+from crib_env.tables.shipped import standard_deals
 from docs.rules_of_thumb import discards_found, overall, pairs_discarded
-from tests.helpers.refusals import refused
 
 ROOT = Path(__file__).parents[1]
 
@@ -80,12 +79,3 @@ def test_what_the_exact_tables_discards_lose_to_the_solution(found, role):
     print(f"{ROLES[role]}: the same in {agreement:.1%} of deals, loses {loss:.4f} points a deal")
     assert agreement > 0.8
     assert 0 < loss < 0.05
-
-
-def test_a_table_is_read_back(tmp_path):
-    values = standard_deals()
-    values.save(tmp_path / "deals.npz")
-    again = DealValues.load(tmp_path / "deals.npz")
-    assert all(np.array_equal(one, getattr(again, name)) for name, one in vars(values).items())
-    with refused("none.npz"):
-        DealValues.load(tmp_path / "none.npz")

@@ -26,6 +26,7 @@ from crib_env.kernels import kernel, streams
 from crib_env.scoring import score_play, score_show
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import CARDS, lay_rank, start_of_play
+from tests.helpers.decided import decided
 from tests.helpers.refusals import refused
 
 
@@ -45,9 +46,6 @@ def test_shows_by_rank():
     for starter, cards in ((4, (17, 30, 9, 23)), (0, (1, 15, 29, 12))):
         ranks = sorted(card % 13 for card in cards)
         assert shows[starter, hand_number(ranks)] == score_show(list(cards), starter)
-
-
-# --- The blueprint ---------------------------------------------------------------------------------------------------
 
 
 def test_the_blueprint_is_small_and_checked(tmp_path):
@@ -83,14 +81,8 @@ def test_ranges_hold_what_was_laid_out_of_it():
         assert (held < weights).any()
 
 
-# --- The agent -------------------------------------------------------------------------------------------------------
-
-
 def positions(decisions, n=12, episode="game", seed=1, scores=(0, 0)):
-    batch = GameBatch(streams(seed, n), episode=episode, scores=scores)
-    for _ in range(decisions):
-        rows = batch.acting()
-        batch.step(rows, batch.native_cards(rows, 0))
+    batch = decided(decisions, n, seed, episode=episode, scores=scores)
     return batch, batch.acting()
 
 
@@ -169,9 +161,6 @@ def test_the_root_is_the_same_at_every_later_decision_of_a_deal():
                 assert found.root[CARDS : CARDS + 2].tolist() == [2, 3]
         batch.step(rows, batch.native_cards(rows, 0))
     assert len(seen) == 60
-
-
-# --- Exploitability in the pegging game ------------------------------------------------------------------------------
 
 
 @kernel

@@ -5,22 +5,20 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from crib_env import GameBatch, streams
 from crib_env.agents import make_agent
 from crib_env.agents.best import ErringAgent
 from crib_env.agents.choosing import six_dealt
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.exact.discard_statistics import PLACES
+from crib_env.players.policies import GREEDY
 from crib_env.tables.outlook import discard_points
+from tests.helpers.decided import decided
 
 
 def decisions(n_cards, n=300):
     """So many decisions, after so many cards of the first deal."""
-    batch = GameBatch(streams(3, n))
-    for _ in range(n_cards):
-        rows = batch.acting()
-        batch.step(rows, batch.native_cards(rows, 1))
+    batch = decided(n_cards, n, 3, GREEDY)
     return batch.views(batch.acting())
 
 

@@ -27,6 +27,7 @@ from crib_env.evaluate.matches.stopping import Narrow
 from crib_env.train import ddqn
 from crib_env.train.__main__ import main
 from crib_env.train.loop.sweep import sweep
+from tests.helpers.command_here import run_here
 from tests.helpers.killed_once import GAMES, KilledOnce, Settings
 from tests.helpers.learner_runs import ROOT
 from tests.helpers.refusals import refused
@@ -156,9 +157,6 @@ def test_a_sweep_equals_the_sweep_without_it_though_a_worker_is_killed(executor,
     assert summaries[0] == summaries[1]
 
 
-# --- What `--executor` says of names, packages and addresses ---------------------------------------------------------
-
-
 def test_an_unknown_executor_is_named():
     with refused("executor='slurm'", "processes, ray, dask"):
         check_executor("slurm")
@@ -189,14 +187,12 @@ def test_without_its_package_no_command_begins_a_folder(monkeypatch, tmp_path):
         (["--executor=ray"], "executor='ray' is not allowed without --seeds"),
     ],
 )
-def test_a_bad_sweep_begins_no_folder(arguments, error, monkeypatch, tmp_path, capsys):
+def test_a_bad_sweep_begins_no_folder(arguments, error, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "ray", None)
-    monkeypatch.setattr(sys, "argv", ["train", "ddqn", *arguments])
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert stopped.value.code == 2
-    assert error in capsys.readouterr().err
+    done = run_here(main, "ddqn", *arguments)
+    assert done.status == 2
+    assert error in done.errors
     assert not list(tmp_path.iterdir())
 
 

@@ -33,6 +33,7 @@ from crib_env.kernels import streams
 from crib_env.players.policies import CAREFUL, RANDOM
 from crib_env.tables.shipped import standard_win_table
 from tests.helpers import reference
+from tests.helpers.decided import decided
 from tests.helpers.engine_calls import deal
 from tests.helpers.plain_beliefs import (
     beliefs,
@@ -265,10 +266,7 @@ def test_a_card_that_wins_at_once_is_laid(own_score):
 
 
 def test_choices_do_not_depend_on_threads():
-    batch = GameBatch(streams(1, 200))
-    for _ in range(2):
-        rows = batch.acting()
-        batch.step(rows, batch.native_cards(rows, RANDOM))
+    batch = decided(2, 200, 1)
     one, three = make_agent("expert:hands=5,threads=1"), make_agent("expert:hands=5,threads=3")
     phases = set()
     for _ in range(6):

@@ -23,6 +23,7 @@ from crib_env.evaluate.runs.learning_curves import (
     read_curve,
 )
 from tests.helpers.refusals import refused
+from tests.helpers.written_runs import write_run
 
 
 @pytest.mark.parametrize("name", ["curve", "curve.png", "curve.svg"])
@@ -100,12 +101,6 @@ def test_curves_without_a_common_range_are_refused():
         mean_of([one, two])
 
 
-def write_config(folder, learner, **settings):
-    folder.mkdir()
-    (folder / "config.json").write_text(json.dumps({"learner": learner, "settings": settings}))
-    return folder
-
-
 def log(writer, values, episodes):
     for tag, value in values.items():
         writer.add_scalar(tag, value, episodes)
@@ -113,7 +108,7 @@ def log(writer, values, episodes):
 
 def make_run(folder, rates, speed, learner="ddqn", **settings):
     """A run that measured itself every 200 episodes and wrote its speed every 100."""
-    write_config(folder, learner, **settings)
+    write_run(folder, learner, **settings)
     with SummaryWriter(str(folder)) as writer:
         for k in range(1, 2 * len(rates) + 1):
             writer.add_scalar("speed/episodes per second", speed * k, 100 * k)
@@ -174,7 +169,7 @@ def test_runs_are_curves_by_learner_and_settings(tmp_path):
 
 def test_runs_of_several_seeds_are_taken_and_what_has_no_curve_is_left_out(tmp_path, capsys):
     """Seed 5 is not begun yet, and another run measured nothing."""
-    sweep = write_config(tmp_path / "sweep", "td", seed=3, seeds=3)
+    sweep = write_run(tmp_path / "sweep", "td", seed=3, seeds=3)
     for seed in (3, 4):
         make_run(sweep / f"seed-{seed}", [0.5, 0.6], 10, "td", seed=seed)
     silent = make_run(tmp_path / "silent", [], 10, "td", seed=0)
@@ -197,7 +192,7 @@ def test_bad_runs_are_refused(tmp_path):
 def test_curves_of_exploitability(tmp_path):
     """Against a best response the curve is exploitability, in points, on logarithmic axes."""
     for seed in range(2):
-        with SummaryWriter(str(write_config(tmp_path / str(seed), "td"))) as writer:
+        with SummaryWriter(str(write_run(tmp_path / str(seed), "td"))) as writer:
             for episodes, value in ((1_000, 0.9), (2_000, 0.4 + seed / 10)):
                 log(writer, with_band("strength/exploitability", value, value, value), episodes)
     runs = [tmp_path / "0", tmp_path / "1"]

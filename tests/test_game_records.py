@@ -7,7 +7,6 @@ import pytest
 
 import crib_env
 from crib_env.agents import make_agent
-from crib_env.evaluate.commands.match import MatchArguments, match
 from crib_env.evaluate.matches.game_records import GameRecord, read_records
 from crib_env.evaluate.matches.match import play_games
 from crib_env.evaluate.matches.mirrored import Games
@@ -64,15 +63,6 @@ def test_records_do_not_change_a_match(games):
     plain = Games.merged(list(play_games(make_agent("random"), make_agent("greedy"), GAMES, seed=3)))
     assert plain.records == ()
     assert (plain.scores == games.scores).all()
-
-
-def test_a_match_writes_its_games_to_a_file(tmp_path, capsys):
-    path, result = tmp_path / "games.jsonl", tmp_path / "match.json"
-    match(MatchArguments("random", "greedy", 20, seed=3, json_file=result, record=path))
-    scores = [record.scores[k % 2] for k, record in enumerate(read_records(path))]
-    assert len(path.read_text().splitlines()) == 20
-    assert scores.count(121) == json.loads(result.read_text())["wins"]
-    assert not list(tmp_path.glob("*.part"))
 
 
 @pytest.mark.parametrize(

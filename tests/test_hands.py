@@ -10,6 +10,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_of, class_sizes, representatives
 from crib_env.hands import (
     FOUR_MASKS,
     FOUR_SIZES,
@@ -60,3 +61,26 @@ def test_pairs_of_ranks_are_numbered_in_any_order():
     for number, (low, high) in enumerate(HANDS[2].tolist()):
         assert PAIR_NUMBER[low, high] == PAIR_NUMBER[high, low] == number
     assert len(HANDS[2]) == 91
+
+
+def random_hands(n, seed):
+    rng = np.random.default_rng(seed)
+    return np.array([rng.choice(52, 6, replace=False) for _ in range(n)])
+
+
+def test_classes_are_numbered_one_to_one_and_stand_for_all_deals():
+    classes = np.arange(N_CLASSES)
+    found, renamed = class_of(cards_of(classes))
+    assert (found == classes).all()
+    assert (renamed == cards_of(classes)).all()
+    assert (np.diff(representatives()) > 0).all()
+    assert class_sizes().sum() == N_DEALS
+
+
+def test_renaming_suits_never_changes_the_class():
+    hands = random_hands(5_000, seed=0)
+    order = np.array([3, 1, 0, 2])
+    classes, renamed = class_of(hands)
+    assert (class_of(13 * order[hands // 13] + hands % 13)[0] == classes).all()
+    assert (np.sort(renamed, axis=1) == cards_of(classes)).all()
+    assert (renamed % 13 == hands % 13).all()

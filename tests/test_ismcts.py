@@ -15,6 +15,7 @@ from crib_env.engine import OVER, PLAY
 from crib_env.kernels import streams
 from crib_env.players.policies import RANDOM
 from tests.helpers import engine_calls
+from tests.helpers.decided import decided
 from tests.helpers.drawn_worlds import NO_LIKELIHOOD, drawn, weighed
 from tests.helpers.hidden_cards import cards_of, mask_of
 
@@ -27,11 +28,9 @@ def settings(iterations=1, exploration=2**0.5, **others):
     return Settings(iterations, exploration, 0, True, NO_LIKELIHOOD, NO_SHIFT)._replace(**others)
 
 
-def games_after(decisions, n=60, seed=0, **options):
+def games_after(decisions, n=60, seed=0):
     """Games between random players after so many decisions, and the rows that go on."""
-    batch = GameBatch(streams(seed, n), **options)
-    for _ in range(decisions):
-        batch.step(batch.acting(), batch.native_cards(batch.acting(), RANDOM))
+    batch = decided(decisions, n, seed)
     return batch, batch.acting()
 
 
@@ -62,9 +61,6 @@ def legal(game):
     masks = np.zeros(1, np.int64)
     engine_calls.legal(np.array([game]), np.array([0]), masks)
     return cards_of(masks[0])
-
-
-# What is hidden
 
 
 @pytest.mark.parametrize("likely", [NO_LIKELIHOOD, habits().keeping], ids=["uniform", "likelihood"])
@@ -123,9 +119,6 @@ def test_a_go_is_evidence():
     assert env.agent_selection == "player_1"  # pone cannot go on either: a new count
     root = env.views("player_1").games[0]
     assert {card % 13 for world in drawn(root, 300) for card in cards_of(world["hand"][1])}.isdisjoint({0, 1})
-
-
-# The search itself
 
 
 def test_visits_and_availability_on_a_tree_worked_out_by_hand():
@@ -238,9 +231,6 @@ def test_discards_keep_the_best_four():
             discarded.append(int(agent.act(env.views("player_0"))[0]))
             env.step(discarded[-1])
         assert sorted(discarded) == parse_cards("9C KD")
-
-
-# What agents must keep
 
 
 @pytest.mark.parametrize("name", HONEST)

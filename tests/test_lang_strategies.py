@@ -94,31 +94,6 @@ def test_desirabilities_order_discards_as_the_statistic_does(records, hand, deal
         assert (values[statistic == high] == 1).all()
 
 
-def test_suits_are_interchangeable(records):
-    rng = np.random.default_rng(1)
-    hands = np.sort([rng.choice(52, 6, replace=False) for _ in range(100)], axis=1)
-    renamed = 13 * np.array([2, 0, 3, 1])[hands // 13] + hands % 13
-    pairs = [discard_statistics(cards)["discard"].tolist() for cards in (hands, renamed)]
-    found = [desirabilities(cards, dealer=True, records=records) for cards in (hands, renamed)]
-    for n in range(100):
-        new_card = dict(zip(hands[n].tolist(), renamed[n].tolist()))
-        place = {frozenset(pair): k for k, pair in enumerate(pairs[1][n])}
-        for k, pair in enumerate(pairs[0][n]):
-            twin = place[frozenset(new_card[card] for card in pair)]
-            assert (found[0][n, :, k] == found[1][n, :, twin]).all()
-
-
-def test_each_hand_has_its_own_role(records):
-    rng = np.random.default_rng(2)
-    hands = np.array([rng.choice(52, 6, replace=False) for _ in range(40)])
-    dealer = rng.random(40) < 0.5
-    found = desirabilities(hands, dealer=dealer, records=records)
-    for role in (False, True):
-        alone = desirabilities(hands[dealer == role], dealer=role, records=records)
-        assert (found[dealer == role] == alone).all()
-    assert not (found == desirabilities(hands, dealer=~dealer, records=records)).all()
-
-
 def test_bad_input_is_named(records):
     with refused("K-K-K-K"):
         pegging_values(PeggingRecords("greedy", "greedy"))

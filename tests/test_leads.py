@@ -9,7 +9,7 @@ import pytest
 from crib_env.cards import RANKS
 from crib_env.evaluate.commands.analyse import leads
 from crib_env.hands import HANDS, hand_number
-from crib_env.tables.shipped import Leads, standard_leads
+from crib_env.tables.shipped import standard_leads
 from docs.rules_of_thumb import (
     answer_habits,
     answers_found,
@@ -87,11 +87,3 @@ def test_the_findings_page_has_the_figures_of_the_table(table):
     for one in (*tally(rules_for_leads(), leads_found(table)), *tally(rules_for_answers(), answers_found(table))):
         cells = (f"{one.applies:.1%}", f"{one.kept:.0%}", f"{one.keeping:.2f}", f"{one.breaking:.2f}")
         assert f"| {one.says} | {' | '.join(cells)} |" in page, one
-
-
-def test_a_table_is_read_back(table, tmp_path):
-    table.save(tmp_path / "leads.npz")
-    again = Leads.load(tmp_path / "leads.npz")
-    assert all(np.array_equal(one, getattr(again, name)) for name, one in vars(table).items())
-    with refused("none.npz"):
-        Leads.load(tmp_path / "none.npz")

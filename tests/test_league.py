@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 from crib_env.agents import make_agent
-from crib_env.evaluate.__main__ import main
 from crib_env.evaluate.commands.league import play_and_report
 from crib_env.evaluate.console import console
 from crib_env.evaluate.matches import league as league_module
 from crib_env.evaluate.matches.league import League, Standings
 from crib_env.evaluate.matches.match import play_match
-from tests.helpers.command_here import run_here
 from tests.helpers.refusals import refused
 
 AGENTS = ("random", "greedy", "careful", "random:seed=1")
@@ -148,19 +146,6 @@ def test_a_bad_league_is_refused(agents, games, says):
         League(agents, games, 0)
 
 
-def test_a_folder_of_another_league_is_not_taken(league, tmp_path):
-    folder = league.begin(tmp_path / "league")
-    assert league.begin(folder) == folder
-    with refused(folder, f"seed={league.seed}, not {league.seed + 1}"):
-        replace(league, seed=league.seed + 1).begin(folder)
-
-
-def test_a_folder_that_is_not_a_league_is_not_taken(league, tmp_path):
-    (tmp_path / "mine.txt").touch()
-    with refused(tmp_path):
-        league.begin(tmp_path)
-
-
 def test_a_damaged_match_is_named(league, tmp_path):
     folder = league.begin(tmp_path / "league")
     (folder / "matches").mkdir()
@@ -205,12 +190,3 @@ def test_a_fifo_in_place_of_games_is_refused(tmp_path):
     os.mkfifo(folder / "matches" / "1-2.jsonl")
     with refused("1-2.jsonl is a FIFO"):
         league.play(folder)
-
-
-def test_the_command_plays_and_resumes(tmp_path):
-    folder = str(tmp_path / "league")
-    done = run_here(main, "league", "random", "greedy", "--games", "20", "--folder", folder)
-    assert done.status == 0, done.errors
-    (tmp_path / "league" / "league.md").unlink()
-    assert run_here(main, "league", "random", "greedy", "--games", "20", "--folder", folder).status == 0
-    assert (tmp_path / "league" / "league.md").exists()

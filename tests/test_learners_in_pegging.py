@@ -10,8 +10,13 @@ import pytest
 
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch, discards_worth
+from crib_env.evaluate.runs.learning_curves import read_scalars
 from crib_env.evaluate.runs.table import read_runs, rows_of
+from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.kernels import streams
+from crib_env.solver.play_game import PlayGame
+from crib_env.solver.public_state import start_of_play
+from crib_env.train import td
 from crib_env.train.loop import strength
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
@@ -19,7 +24,7 @@ from crib_env.train.registry import LEARNERS
 from crib_env.train.shared.experience import play_episodes
 from crib_env.train.td import the_bits
 from tests.helpers.killed_runs import KINDS
-from tests.helpers.learner_runs import class_of, new_run
+from tests.helpers.learner_runs import class_of, finished_run, new_run, run, stopped_run
 from tests.helpers.pegging_matches import net_points
 from tests.helpers.refusals import refused
 from tests.helpers.solved_play import learn_from_a_small_game
@@ -130,3 +135,44 @@ def test_it_is_learned(tmp_path):
     agent, _ = new_run(learner, settings, tmp_path)
     mean, error = net_points(agent, make_agent("random"), pairs=400)
     assert mean - 3 * error > 0.5
+
+
+TWO_CARDS = {"episode": "pegging", "cards": 2, "hidden": (16,), "batch_size": 32, "evaluations": 0}
+TD = td.TDSettings(episodes=1_024, episodes_at_once=256, exploitability=2, **TWO_CARDS)
+
+
+def measured(folder):
+    """Exploitability by the number of episodes."""
+    return dict(zip(*read_scalars(folder.path, "strength/exploitability")))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    return finished_run(td, TD, tmp_path_factory.mktemp("runs, with two cards"))[0]
+
+
+def test_a_curve_has_the_exploitability_of_the_player_as_it_was(finished):
+    found = measured(finished)
+    assert list(found) == [0, 512, 1_024]
+    agent, game = make_agent(f"td:path={finished.final}"), PlayGame(start=start_of_play(2), threads=1)
+    assert found[1_024] == pytest.approx(exploitability(agent, game).mean, abs=1e-7)
+    assert found[0] != found[512] != found[1_024]
+    for end in ("low", "high"):  # td sees no suits
+        assert dict(zip(*read_scalars(finished.path, f"uncertainty/exploitability {end}"))) == found
+
+
+def test_a_stopped_run_measures_the_rest_when_it_goes_on(finished, tmp_path):
+    folder = stopped_run(td, TD, tmp_path, 768)
+    assert list(measured(folder)) == [0, 512]
+    run(td, TD, RunFolder(folder.path))
+    assert measured(folder) == measured(finished)
+
+
+def test_measuring_changes_nothing(finished, tmp_path):
+    folder, _, _ = finished_run(td, td.TDSettings(**{**vars(TD), "exploitability": 0}), tmp_path)
+    assert folder.final.read_bytes() == finished.final.read_bytes()
+
+
+def test_it_is_measured_in_pegging_alone():
+    with refused("exploitability=1"):
+        td.TDSettings(exploitability=1, episode="deal")

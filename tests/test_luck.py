@@ -29,7 +29,7 @@ from crib_env.evaluate.skill.luck.variates import (
     results,
     standard_luck_table,
 )
-from crib_env.evaluate.statistics import half_width, mean_interval, paired_rate_interval, rate_less_luck
+from crib_env.evaluate.statistics import half_width, mean_interval, rate_less_luck
 from crib_env.exact.deal_classes import N_CLASSES, class_sizes
 from crib_env.exact.discard_means import hand_total
 from crib_env.hands import hand_of_mask
@@ -262,31 +262,3 @@ def test_intervals_hold_the_true_rate_between_equal_players():
             held += (bounds[:, 0] <= equal) & (bounds[:, 1] >= equal)
     print("the interval holds the truth in", *(f"{rate:.1%} ({name})" for rate, name in zip(held / 1_000, RESULTS)))
     assert (abs(held / 1_000 - 0.95) < 0.0138).all()  # two standard errors of such a share
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("names", [("greedy", "random"), ("heuristic", "greedy"), ("careful", "greedy")], ids=" ".join)
-def test_small_real_matches_are_unbiased_and_their_intervals_hold_and_are_not_wider(names):
-    """20,000 mirrored games, cut into matches of 20, 50 and 100."""
-    games = Games.merged(list(play_games(*map(make_agent, names), 20_000, seed=5, measure_luck=True)))
-    played, luck = mean_of_pairs(results(games.scores)), mean_of_pairs(games.luck.sum(axis=1))
-    truth = less_luck(played, luck)[:, WINS].mean()
-    for pairs in (10, 25, 50):
-        rates, held, widths = [], 0, np.zeros(2)
-        for first in range(0, len(played), pairs):
-            part = slice(first, first + pairs)
-            won, less = played[part, WINS], less_luck(played[part], luck[part])[:, WINS]
-            rate, (low, high) = rate_less_luck(won, less)
-            rates.append((won.mean(), less.mean(), rate))
-            held += low <= truth <= high
-            widths += half_width(paired_rate_interval(won)), half_width((low, high))
-        plain, less, shown = np.array(rates).T
-        with_luck, without = widths / len(rates)
-        print(
-            f"{len(rates):,} matches of {2 * pairs} games: {plain.mean():.2%}, less luck {less.mean():.2%}, in range "
-            f"{shown.mean():.2%}; half widths {with_luck:.2%} and {without:.2%}; the interval holds the truth in "
-            f"{held / len(rates):.1%}; variance of the rate ÷ {plain.var() / shown.var():.2f}"
-        )
-        assert abs((shown - plain).mean()) < 4 * (shown - plain).std() / np.sqrt(len(rates))
-        assert widths[1] < 1.02 * widths[0]
-        assert held / len(rates) > 0.91

@@ -1,18 +1,22 @@
 """Mirrored matches: their games, their intervals, and that the cut into shards does not matter."""
 
 import json
+import re
 import threading
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 import crib_env
 from crib_env.agents import make_agent
+from crib_env.evaluate.commands.match import POSITIONS, endgames, play_endgames
 from crib_env.evaluate.executors import Cluster
 from crib_env.evaluate.files import plain
 from crib_env.evaluate.matches import mirrored
 from crib_env.evaluate.matches.match import MatchResult, play_games, play_match, summarise
-from crib_env.evaluate.matches.mirrored import Games, mean_of_pairs
+from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play_shard
 from crib_env.evaluate.statistics import match_points, mean_interval, paired_rate_interval, student_quantile
 from crib_env.values import typed
 from tests.helpers.refusals import refused
@@ -81,8 +85,9 @@ def test_the_same_seed_gives_the_same_match_and_json_holds_all_of_it():
 
 @pytest.mark.parametrize("games", [0, 3, -2])
 def test_games_come_in_pairs(games):
-    with refused(f"games={games}"):
-        play_match(make_agent("greedy"), make_agent("random"), games)
+    for play in (play_match, partial(play_endgames, seed=0, threads=1)):
+        with refused(f"games={games}"):
+            play(make_agent("greedy"), make_agent("random"), games)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -178,19 +183,37 @@ def test_an_interval_is_never_empty():
     assert 0.9 < low < 1.0 == high
 
 
-@pytest.mark.slow
-def test_intervals_of_equal_agents_hold_one_half_in_95_of_100_matches():
-    """2,000 matches of 200 games: consecutive games of one long match, for every pair of games is dealt anew."""
-    games = played("random:seed=1", "random:seed=2", 400_000, seed=7)
-    matches = mean_of_pairs(games.won).reshape(2_000, 100)
-    intervals = np.array([paired_rate_interval(match) for match in matches])
-    covered = np.mean((intervals[:, 0] <= 0.5) & (intervals[:, 1] >= 0.5))
-    assert 0.93 < covered < 0.97
+def test_equal_players_split_every_pair():
+    found = play_endgames(make_agent("greedy"), make_agent("greedy"), 40, seed=1, threads=2)
+    assert list(found) == list(POSITIONS)
+    assert all((mean_of_pairs(games.won) == 0.5).all() for games in found.values())
 
 
-@pytest.mark.slow
-def test_greedy_beats_random_in_98_to_99_of_100_games():
-    result = play_match(make_agent("greedy"), make_agent("random"), 20_000, seed=5)
-    low, high = result.interval
-    assert low < 0.9925
-    assert high > 0.98
+def test_the_first_of_a_pair_begins_as_dealer_with_the_dealers_score():
+    greedy = make_agent("greedy")
+    shard = Shard.of(3, 0, 200)
+    for position, range_of_wins in (((120, 116), (0.9, 1.0)), ((116, 120), (0.0, 0.2))):  # the win table: 98 % and 9 %
+        won = play_shard(greedy, greedy, replace(shard, position=position)).won
+        assert range_of_wins[0] <= won[::2].mean() <= range_of_wins[1]
+        assert (won[1::2] != won[::2]).all()  # the same games from the other side
+
+
+def test_a_stronger_player_wins_more():
+    found = play_endgames(make_agent("greedy"), make_agent("random"), 400, seed=2, threads=1)
+    assert found[25, 25].won.mean() > 0.55
+
+
+def test_the_command_takes_luck_out(capsys):
+    shown = []
+    for luck_adjusted in (False, True):
+        endgames("careful", "greedy", 20, luck_adjusted=luck_adjusted)
+        shown.append(capsys.readouterr().out)
+    widths = []
+    for table in shown:
+        *_, last = (line for line in table.splitlines() if "all" in line)
+        rate, low, high = (float(number) for number in re.findall(r"([0-9.]+)%", last))
+        assert low < rate < high
+        widths.append(high - low)
+        assert max(map(len, table.splitlines())) <= 80
+    assert widths[1] < widths[0]
+    assert "less luck" in shown[1]

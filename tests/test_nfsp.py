@@ -22,6 +22,7 @@ from crib_env.train.nfsp import NFSP, BestResponses, mix
 from crib_env.train.shared.experience import play_episodes, rewards_of
 from crib_env.train.shared.replay import Reservoir
 from crib_env.train.td import the_bits
+from tests.helpers.decided import decided
 from tests.helpers.learner_runs import class_of, new_run
 from tests.helpers.small_settings import NFSP as SMALL
 
@@ -39,15 +40,9 @@ def choices(cards, legal):
     return BestResponses(np.ones((len(cards), 209), np.int8), gains, np.array(cards), np.ones(len(cards), bool))
 
 
-def views_of_some_games(n=200, cards=7):
-    batch = GameBatch(streams(5, n))
-    for _ in range(cards):
-        rows = batch.acting()
-        batch.step(rows, batch.native_cards(rows, 0))
+def views_of_some_games():
+    batch = decided(7, 200)
     return batch.views(batch.acting())
-
-
-# --- the average policy ---------------------------------------------------------------------------------------------
 
 
 def test_a_step_of_the_average_policy_by_hand():
@@ -80,9 +75,6 @@ def test_cards_are_drawn_by_their_probability_and_always_legal():
     assert chances[np.arange(10_000), cards].all()
 
 
-# --- the reservoir --------------------------------------------------------------------------------------------------
-
-
 def test_a_reservoir_keeps_all_that_was_added_with_equal_chances():
     capacity, n, repeats = 50, 400, 3_000
     rng, kept = np.random.default_rng(0), np.zeros(n)
@@ -99,9 +91,6 @@ def test_a_reservoir_keeps_all_that_was_added_with_equal_chances():
     # standard deviation of 28; the seed is fixed.
     expected = repeats * capacity / n
     assert abs(((kept - expected) ** 2).sum() / (expected * (1 - capacity / n)) - n) < 6 * 28
-
-
-# --- self-play ------------------------------------------------------------------------------------------------------
 
 
 class HighestCard:
@@ -136,9 +125,6 @@ def test_the_reservoir_takes_what_the_best_response_chose_and_replay_takes_every
     values = learner.learn(decisions, new, of_best, 1e-3, np.random.default_rng(0))
     assert {"learning/loss", "learning/policy loss", "networks/average discard policy loss"} <= set(values)
     assert values["speed/updates"] > 0
-
-
-# --- runs -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -87,7 +87,7 @@ class Says:
 
 
 def first_view(thrown=()):
-    """The view of a player who holds A to 6 of clubs and has discarded some of them."""
+    """The view of a player who was dealt A to 6 of clubs, after some discards."""
     env = crib_env.raw_env()
     deal = [*range(6), *range(13, 19), 30]
     env.reset(options={"first_dealer": 1, "deals": [deal]})
@@ -97,37 +97,28 @@ def first_view(thrown=()):
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("method", "given", "message"),
     [
-        ("5C", "in game 1, with AC 2C 3C 4C 5C 6C at 0–0: throw gave 5C, allowed are two of AC 2C 3C 4C 5C 6C"),
-        ("5C 7C", "throw gave 5C 7C, allowed are two of AC 2C 3C 4C 5C 6C"),
-        ("5C 5C", "throw gave '5C 5C', which is not two cards .5C is given twice"),
-        ((1, 2, 3), "allowed are two of"),
-        (3, "throw gave 3, which is not two cards"),
-        (None, "throw gave None, which is not two cards"),
+        (
+            "throw",
+            "5C",
+            "in game 1, with AC 2C 3C 4C 5C 6C at 0–0: throw gave 5C, allowed are two of AC 2C 3C 4C 5C 6C",
+        ),
+        ("throw", "5C 7C", "throw gave 5C 7C, allowed are two of AC 2C 3C 4C 5C 6C"),
+        ("throw", "5C 5C", "throw gave '5C 5C', which is not two cards .5C is given twice"),
+        ("throw", (1, 2, 3), "allowed are two of"),
+        ("throw", 3, "throw gave 3, which is not two cards"),
+        ("throw", None, "throw gave None, which is not two cards"),
+        ("lay", "5C", "in game 1, with AC 2C 3C 4C at 0–0: lay gave 5C, allowed is one of AC 2C 3C 4C"),
+        ("lay", 32, "lay gave 7H, allowed is one of AC 2C 3C 4C"),
+        ("lay", None, "lay did not return a card .None"),
+        ("lay", "x", "'x' is not a card"),
     ],
 )
-def test_a_throw_of_anything_else_is_named(given, message):
+def test_a_throw_or_a_lay_of_anything_else_is_named(method, given, message):
+    views = first_view(thrown=[4, 5, 13, 14] if method == "lay" else ())
     with pytest.raises(ValueError, match=f"^agent 'says' .*{message}"):
-        crib_env.OneAtATime(Says(throw=lambda view: given)).act(first_view())
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ("5C", "in game 1, with AC 2C 3C 4C at 0–0: lay gave 5C, allowed is one of AC 2C 3C 4C"),
-        (32, "lay gave 7H, allowed is one of AC 2C 3C 4C"),
-        (None, "lay did not return a card .None"),
-        ("x", "'x' is not a card"),
-    ],
-)
-def test_a_lay_of_anything_else_is_named(given, message):
-    env = crib_env.raw_env()
-    env.reset(options={"first_dealer": 1, "deals": [[*range(6), *range(13, 19), 30]]})
-    for card in (4, 5, 13, 14):
-        env.step(card)
-    with pytest.raises(ValueError, match=f"^agent 'says' .*{message}"):
-        crib_env.OneAtATime(Says(lay=lambda view: given)).act(env.views("player_0"))
+        crib_env.OneAtATime(Says(**{method: lambda view: given})).act(views)
 
 
 def test_the_second_card_of_a_throw_that_somebody_else_began():

@@ -152,24 +152,6 @@ def test_on_a_full_disk_a_match_keeps_the_games_that_fit(tmp_path, monkeypatch, 
     assert len(list(tmp_path.iterdir())) == 2
 
 
-class Cheat:
-    """Lays what it may not in the second part of a match."""
-
-    name = "cheat"
-
-    def act(self, views):
-        return views.action_mask.argmax(axis=1) if views.game_ids.min() < 18 else views.action_mask.argmin(axis=1)
-
-
-def test_a_match_that_fails_keeps_the_games_before(tmp_path, monkeypatch):
-    monkeypatch.setattr(mirrored, "_MOST", 8)
-    monkeypatch.setattr(match, "make_agent", lambda name: Cheat())
-    record, result = tmp_path / "games.jsonl", tmp_path / "match.json"
-    with refused("agent 'cheat'"):
-        play(record, result)
-    assert len(record.read_text().splitlines()) == json.loads(result.read_text())["games"] == 18
-
-
 class BrokenConsole:
     """A console on which nothing can be printed."""
 

@@ -16,7 +16,6 @@ from crib_env.distribution import __version__
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("crib_env", "agents", "evaluate", "train")  # the others are packages in the first
-WITHOUT_TORCH = "import sys; sys.modules['torch'] = None\n"
 
 
 def python(code, folder, executable=sys.executable):
@@ -85,21 +84,6 @@ def installed(built, tmp_path_factory):
     zipfile.ZipFile(built[1]).extractall(packages)
     (packages / "dependencies.pth").write_text(f"{Path(np.__file__).parents[1]}\n")
     return folder / "bin" / "python"
-
-
-def test_a_network_without_torch_is_one_clear_error(installed, tmp_path):
-    code = WITHOUT_TORCH + (
-        "import crib_env, gymnasium\n"
-        "crib_env.make_agent('greedy')\n"
-        "for make in (crib_env.make_agent, lambda name: gymnasium.make('crib_env/Cribbage-v0', opponent=name)):\n"
-        "    try:\n"
-        "        make('best')\n"
-        "    except ValueError as error:\n"
-        "        print(error)\n"
-    )
-    asked, made = python(code, tmp_path, installed).splitlines()
-    assert asked == "agent 'best' is a network and needs torch: install crib_env with its extra 'agents'"
-    assert made.startswith(f"opponent='best' is not allowed: {asked}")
 
 
 @pytest.mark.slow

@@ -22,9 +22,6 @@ def class_of(cards):
     return int(hand_of_mask(int(sum(1 << int(card) for card in cards))))
 
 
-# Simulation.
-
-
 def reference_card(game, policy, rng):
     legal = sorted(game.legal())
     if policy == "random":
@@ -130,9 +127,6 @@ def test_kept_cards_have_any_suits_and_all_others_are_any_cards():
         assert abs(counts[7] - n / 12) < 4.5 * np.sqrt(n / 12)
 
 
-# Records.
-
-
 def random_plays(n, seed):
     rng = np.random.default_rng(seed)
     return rng.integers(5, size=n), rng.integers(2, size=n), rng.integers(9, size=n), rng.integers(31, size=n)
@@ -167,9 +161,6 @@ def test_unknown_statistics_are_nan():
         assert np.isnan(statistic).sum() == statistic.size - statistic[DEALER, 7].size
 
 
-# Files.
-
-
 THING = {"name": Column("U"), "numbers": Column("i", (5,))}
 
 
@@ -195,9 +186,6 @@ def test_a_flipped_bit_anywhere_never_gives_other_content(tmp_path):
     refused = [outcome for outcome in outcomes if outcome != content]  # all but dates and the like
     assert len(refused) > len(whole) / 2
     assert all(str(outcome).startswith(str(path)) for outcome in refused)
-
-
-# The command.
 
 
 @pytest.mark.slow

@@ -13,8 +13,7 @@ from crib_env.aec import PLAYERS, raw_env
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER
 from crib_env.kernels import streams
-from crib_env.picture.drawing import draw_table
-from crib_env.picture.seen import HIDDEN, see, table_lines
+from crib_env.picture.seen import table_lines
 from crib_env.players.games import deal_result, ended_deals
 
 HANDS = "5C 5D 4S JH 5H 6C 4D KS"  # player_0's four, player_1's four
@@ -53,21 +52,6 @@ def test_eight_cards_and_nothing_else():
     text = "\n".join(table_lines(env.views("player_0")))
     assert "starter" not in text
     assert "discarded" not in text
-
-
-def test_the_picture_shows_the_play_and_no_starter():
-    env = begin()
-    lay(env, "5C 5H 5D")
-    for viewer, hidden in ((None, 0), (0, 3), (1, 2)):  # in a hand: there is no starter and no crib
-        table = see(env.games, viewer)
-        shown = [*table.sides[0].hand, *table.sides[1].hand, *(laid.card for laid in table.laid)]
-        assert set(parse_cards("5C 5H 5D")) <= {*shown}
-        assert (parse_card("4S") in shown) == (viewer != 1)
-        assert (parse_card("KS") in shown) == (viewer != 0)
-        assert shown.count(HIDDEN) == hidden
-        assert table.starter is None
-        assert table.crib == ()
-        assert draw_table(table).pixels().shape == (720, 960, 3)
 
 
 def test_a_play_by_hand():

@@ -20,7 +20,7 @@ from crib_env.evaluate.play.saved_game import AGENT, PERSON
 from crib_env.picture.seen import card_name
 from tests.helpers.hidden_cards import cards_of
 from tests.helpers.page import served_page
-from tests.helpers.tab import NEEDS_CHROMIUM, Tab, check_by_axe, chromium, wrong_places
+from tests.helpers.tab import NEEDS_CHROMIUM, Tab, check_by_axe, wrong_places
 
 NEWCOMER = LEVELS[0].agent
 
@@ -205,12 +205,6 @@ def press_on(page, what):
     first = "#mine .hand button:not([disabled]):not([aria-pressed=true])"
     page.locator("#do" if what == "press" else first).first.click()
     page.wait_for_timeout(20)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.mark.slow

@@ -221,13 +221,6 @@ def test_an_illegal_card_changes_nothing(tmp_path):
     assert game.file.read_bytes() == kept
 
 
-def test_without_the_extra_the_error_names_it(folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "crib_env.evaluate.play.page.server", raising=False)
-    with refused("uvicorn", "'play'", "--terminal"):
-        play("greedy")
-
-
 def test_a_finished_game_is_not_gone_on_with(folder, monkeypatch):
     stop_after(monkeypatch, 10_000)
     play("greedy", terminal=True, seed=8, scores=(119, 119), practice=True)

@@ -23,6 +23,7 @@ from crib_env.train.loop.run_folder import RunFolder
 from crib_env.train.ppo import PPOLearner, SettledDeals, SettledVecEnv
 from crib_env.train.shared.experience import play_episodes, rewards_of
 from crib_env.train.td import the_bits
+from tests.helpers.decided import decided
 from tests.helpers.learner_runs import finished_run, new_run, run, stopped_run
 from tests.helpers.ranks_from_bits import seen_in
 from tests.helpers.small_ppo import PPO as SMALL
@@ -34,15 +35,9 @@ def finished(tmp_path_factory):
     return finished_run(ppo, SMALL, tmp_path_factory.mktemp("runs"))
 
 
-def some_views(n=200, cards=7):
-    batch = GameBatch(streams(5, n), episode="deal")
-    for _ in range(cards):
-        rows = batch.acting()
-        batch.step(rows, batch.native_cards(rows, 0))
+def some_views(n=200):
+    batch = decided(7, n, episode="deal")
     return batch.views(batch.acting())
-
-
-# --- what it learns on ----------------------------------------------------------------------------------------------
 
 
 def first_card(masks):
@@ -108,9 +103,6 @@ def test_deals_are_observed_by_rank_with_known_gains():
         observation, points, ends, _, infos = plain.step(cards)
         np.testing.assert_allclose(rewards, points, rtol=1e-6)
         np.testing.assert_array_equal(over, ends)
-
-
-# --- runs -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_run_leaves_weights_curves_and_stable_baselines3s_own_file(finished):

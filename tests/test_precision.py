@@ -17,7 +17,7 @@ from crib_env.train.loop import settings as number_format
 from crib_env.train.loop.gradients import precision
 from crib_env.train.loop.run import _is_expected, run_learner
 from crib_env.train.loop.run_folder import RunFolder
-from crib_env.train.loop.settings import chosen, precision_in_words, processor, with_precision
+from crib_env.train.loop.settings import chosen, processor, with_precision
 from crib_env.train.registry import LEARNERS
 from crib_env.train.td import TD as TDLearner
 from tests.helpers.killed_runs import KINDS
@@ -52,11 +52,6 @@ def test_auto_is_what_the_processor_has_instructions_for(fastest):
     assert with_precision(STRATEGY_WEIGHTS) == STRATEGY_WEIGHTS  # without networks
     with precision("auto"):
         assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == getattr(torch, fastest)
-
-
-def test_what_is_said_of_this_processor():
-    assert re.fullmatch(r"precision: float32; processor: [-\w]+( with [-\w, ]+)?", precision_in_words(DDQN))
-    assert precision_in_words(STRATEGY_WEIGHTS) == f"processor: {processor()}"
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -99,9 +94,6 @@ def test_a_run_keeps_the_precision_that_it_began_with(fastest, tmp_path, monkeyp
 
 def interrupted(*_):
     raise KeyboardInterrupt
-
-
-# --- the digits to expect --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", FORMATS)

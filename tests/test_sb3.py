@@ -18,11 +18,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 from crib_env.single_agent import SingleAgentCribbage
 from crib_env.train.sb3_vec_env import CribbageVecEnv
 from tests.helpers.refusals import refused
-from tests.helpers.vector_games import IDS, FirstCard
-
-
-def some_cards(masks, rng):
-    return (masks * rng.random(masks.shape)).argmax(axis=1)
+from tests.helpers.vector_games import IDS, FirstCard, some_cards
 
 
 def assert_same_games(adapter, theirs, steps, seed):

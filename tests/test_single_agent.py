@@ -258,9 +258,6 @@ def test_the_text_is_what_this_player_sees():
         _, _, over, _, _ = env.step(int(env.action_masks().argmax()))
 
 
-# --- the discard game -----------------------------------------------------------------------------------------------
-
-
 def test_discard_game_pays_the_hand_with_the_starter():
     env = gymnasium.make("crib_env/CribbageDiscard-v0")
     for seed in range(200):

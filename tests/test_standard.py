@@ -17,9 +17,13 @@ from crib_env.players.policies import NATIVE
 from crib_env.tables import shipped
 from crib_env.tables.shipped import (
     CribTables,
+    DealValues,
+    Leads,
     PeggingRecords,
     WinTable,
     standard_cribs,
+    standard_deals,
+    standard_leads,
     standard_pegging,
     standard_win_table,
 )
@@ -38,7 +42,13 @@ def test_each_is_read_once_and_is_of_this_version():
             checked_file.load_arrays(path, table._kind, version + 1, {})
 
 
-# Cribs.
+@pytest.mark.parametrize(("standard", "table"), [(standard_leads, Leads), (standard_deals, DealValues)])
+def test_tables_of_solutions_are_read_back(standard, table, tmp_path):
+    standard().save(tmp_path / "table.npz")
+    again = table.load(tmp_path / "table.npz")
+    assert all(np.array_equal(one, getattr(again, name)) for name, one in vars(standard()).items())
+    with refused("none.npz"):
+        table.load(tmp_path / "none.npz")
 
 
 def test_crib_tables_are_consistent():
@@ -101,9 +111,6 @@ def test_cribs_against_random_discards_are_exact(ranks):
     assert standard_cribs().against_random[low, high] == pytest.approx(np.mean(means), abs=1e-9)
 
 
-# Pegging.
-
-
 def test_pegging_is_known_to_three_hundredths_of_a_point():
     records = standard_pegging()
     assert records.policy in NATIVE
@@ -111,9 +118,6 @@ def test_pegging_is_known_to_three_hundredths_of_a_point():
     assert records.counts.shape == (2, N_FOURS, 2, shipped.N_BINS)
     assert (records.standard_error <= 0.031).all()
     np.testing.assert_allclose(records.distribution.sum(axis=-1), 1)
-
-
-# The win table.
 
 
 def test_the_win_table_is_complete_and_monotone():

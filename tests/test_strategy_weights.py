@@ -14,13 +14,11 @@ from crib_env.agents import make_agent
 from crib_env.agents.choosing import six_dealt
 from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.agents.strategy_weights import SHAPE, StrategyWeightsAgent, pegging_values, starting_weights
-from crib_env.batch import GameBatch
 from crib_env.engine import GAME
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.matches.mirrored import play_series, wins_series
 from crib_env.evaluate.runs.format import snapshots_of
 from crib_env.exact.discard_statistics import PLACES
-from crib_env.kernels import streams
 from crib_env.tables.shipped import standard_pegging
 from crib_env.train import strategy_weights as learner
 from crib_env.train.loop.run import Round
@@ -37,6 +35,7 @@ from crib_env.train.strategy_weights import (
     variance_of,
     weights_at,
 )
+from tests.helpers.decided import decided
 from tests.helpers.desirabilities import desirabilities
 from tests.helpers.learner_runs import finished_run, new_run, run, stopped_run
 from tests.helpers.refusals import refused
@@ -51,14 +50,6 @@ def finished(tmp_path_factory):
 
 def views_of(batch):
     return batch.views(batch.acting())
-
-
-def some_games(decisions, n=200):
-    batch = GameBatch(streams(5, n), start_spread=60)
-    for _ in range(decisions):
-        rows = batch.acting()
-        batch.step(rows, batch.native_cards(rows, 0))
-    return batch
 
 
 # --- the rule, by hand ----------------------------------------------------------------------------------------------
@@ -236,7 +227,7 @@ def test_a_learned_step_is_the_one_by_hand():
 
 @pytest.mark.parametrize("decisions", [0, 2])
 def test_the_agent_discards_by_weighted_desirability(decisions):
-    views = views_of(some_games(decisions))
+    views = views_of(decided(decisions, 200, start_spread=60))
     assert views.is_discard.all()
     agent = make_agent("strategy-weights:random,seed=4")
     wanted = desirabilities(six_dealt(views), dealer=views.is_dealer, records=standard_pegging())
@@ -248,7 +239,7 @@ def test_the_agent_discards_by_weighted_desirability(decisions):
 
 
 def test_the_second_card_completes_the_pair_whatever_was_discarded_first():
-    views = views_of(some_games(1))
+    views = views_of(decided(1, 200, start_spread=60))
     assert (views.discards[:, 0] >= 0).all()
     cards = make_agent("strategy-weights:hand_max_avg").act(views)
     wanted = desirabilities(six_dealt(views), dealer=views.is_dealer, records=standard_pegging())
@@ -262,7 +253,7 @@ def test_the_second_card_completes_the_pair_whatever_was_discarded_first():
 
 def test_it_plays_as_greedy_and_choices_do_not_depend_on_the_batch():
     for decisions in (3, 6, 9):
-        views = views_of(some_games(decisions))
+        views = views_of(decided(decisions, 200, start_spread=60))
         agent = make_agent("strategy-weights:random")
         cards = agent.act(views)
         play = ~views.is_discard
@@ -294,7 +285,7 @@ def test_a_run_leaves_weights_and_snapshots(finished):
     assert names == [f"games-{n:010d}.safetensors" for n in (0, 1_000, 2_000, 2_500)]
     last = make_agent(f"strategy-weights:{folder.path / 'snapshots' / 'agent-0' / 'games-0000002500'}")
     np.testing.assert_array_equal(last.weights, agent.weights)
-    views = views_of(some_games(0))
+    views = views_of(decided(0, 200, start_spread=60))
     for spec in (f"strategy-weights:{folder.final}", str(folder.path)):
         np.testing.assert_array_equal(make_agent(spec).act(views), agent.act(views))
 

@@ -12,6 +12,7 @@ from crib_env.evaluate.matches.match import play_match
     [
         ("careful", "greedy", 20_000, 5, 0.53),
         ("expert", "greedy", 2_000, 5, 0.6),  # 65.8 % of 1,000 games were measured
+        ("greedy", "random", 20_000, 5, 0.98),
         ("halscrib", "greedy", 4_000, 1, 0.5),
         ("halscrib", "random", 4_000, 1, 0.98),
         ("heuristic", "random", 4_000, 1, 0.9),

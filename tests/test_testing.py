@@ -59,140 +59,103 @@ def test_policies_that_mix_say_how(name):
     assert (said < 1).sum() == 0 if name == "nfsp's mode" else (said < 1).sum() > 10
 
 
-# --- planted faults -------------------------------------------------------------------------------------------------
-
-
-class Lowest:
-    """Lays its lowest card."""
+class Planted:
+    """An agent by its functions."""
 
     name = "planted"
-    powers = crib_env.Powers(remembers_discards=False, suits="ties")
 
-    def act(self, views):
-        return views.action_mask.argmax(axis=1)
-
-
-class LowestRank(Lowest):
-    powers = crib_env.Powers(remembers_discards=False, suits="unseen")
-
-    def act(self, views):
-        return np.where(views.action_mask, 99 - np.arange(52) % 13 - np.arange(52) / 100, 0).argmax(axis=1)
+    def __init__(self, act, probabilities=None, **powers):
+        self.act, self.powers = act, crib_env.Powers(**powers)
+        if probabilities:
+            self.probabilities = probabilities
 
 
-class Illegal(Lowest):
-    def act(self, views):
-        return (views.action_mask == 0).argmax(axis=1)
+def lowest(views):
+    return views.action_mask.argmax(axis=1)
 
 
-class Floats(Lowest):
-    def act(self, views):
-        return super().act(views).astype(float)
+def lowest_rank(views):
+    return np.where(views.action_mask, 99 - np.arange(52) % 13 - np.arange(52) / 100, 0).argmax(axis=1)
 
 
-class Highest(Lowest):
-    @staticmethod
-    def either(views, is_high):
+def highest_or_lowest(is_high):
+    """Lays the highest card where a function of the views says so, else the lowest."""
+
+    def act(views):
         order = np.arange(52)
-        return np.where(views.action_mask, np.where(is_high[:, None], 1 + order, 99 - order), 0).argmax(axis=1)
+        high = np.asarray(is_high(views))[:, None]
+        return np.where(views.action_mask, np.where(high, 1 + order, 99 - order), 0).argmax(axis=1)
+
+    return act
 
 
-class Dice(Highest):
-    """Draws from a generator that nobody has seeded."""
-
-    def act(self, views):
-        return self.either(views, np.random.default_rng().random(len(views)) < 0.5)
+def says(views):
+    """The chances of an agent that lays its lowest card."""
+    return np.eye(52)[lowest(views)]
 
 
-class ByBatch(Highest):
-    def act(self, views):
-        return self.either(views, np.full(len(views), len(views) > 1))
+def evenly(views):
+    return views.action_mask / views.action_mask.sum(axis=1, keepdims=True)
 
 
-class ByGame(Highest):
-    def act(self, views):
-        return self.either(views, views.game_ids >= 1_000)
-
-
-class Counts(Highest):
+class Counts(Planted):
     """Remembers how often it was asked in a game."""
 
     def __init__(self):
+        super().__init__(self._act, suits="ties", remembers_discards=False)
         self.asked = {}
 
-    def act(self, views):
+    def _act(self, views):
         for game in views.game_ids.tolist():
             self.asked[game] = self.asked.get(game, 0) + 1
-        return self.either(views, np.array([self.asked[game] % 2 == 0 for game in views.game_ids.tolist()]))
+        return highest_or_lowest(lambda views: [self.asked[game] % 2 == 0 for game in views.game_ids.tolist()])(views)
 
 
-class ByDiscards(Highest):
-    def act(self, views):
-        return self.either(views, views.discards.max(axis=1) % 2 == 0)
+TIES = {"suits": "ties", "remembers_discards": False}
+UNSEEN = {"suits": "unseen", "remembers_discards": False}
+MIXES = {"mixes": "known", "remembers_discards": False}
 
 
-class BySuit(Lowest):
-    powers = crib_env.Powers(suits="unseen")
-
-
-class ByStarter(Highest):
-    def act(self, views):
-        return self.either(views, views.starter >= 26)
-
-
-class Mixes(Lowest):
-    powers = crib_env.Powers(mixes="known", remembers_discards=False)
-
-    def probabilities(self, views):
-        return np.eye(52)[self.act(views)]
-
-
-class SaysAnother(Mixes):
-    def probabilities(self, views):
-        return views.action_mask / views.action_mask.sum(axis=1, keepdims=True)
-
-
-class SaysTooMuch(Mixes):
-    def probabilities(self, views):
-        return 2 * super().probabilities(views)
-
-
-class SaysIllegal(Mixes):
-    def probabilities(self, views):
-        return np.full((len(views), 52), 1 / 52)
-
-
-class SaysSingles(Mixes):
-    def probabilities(self, views):
-        return super().probabilities(views).astype(np.float32)
-
-
-@pytest.mark.parametrize("agent", [Lowest(), LowestRank(), Mixes()], ids=lambda agent: type(agent).__name__)
+@pytest.mark.parametrize(
+    "agent", [Planted(lowest, **TIES), Planted(lowest_rank, **UNSEEN), Planted(lowest, says, **MIXES)]
+)
 def test_honest_agents_pass(agent):
     check_agent(agent)
 
 
-@pytest.mark.parametrize(
-    ("kind", "says"),
-    [
-        (Illegal, "in game 0: .* is not legal"),
-        (Floats, "cards must be .* integers, not .* of float64"),
-        (Dice, "uses hidden cards|chooses other cards when asked the same again"),
-        (ByBatch, "chooses by what else is in the batch"),
-        (ByGame, "declares mixes='no', but draws its cards by game id"),
-        (Counts, "declares remembers=False, but chooses by what it saw before"),
-        (ByDiscards, "declares remembers_discards=False, but its play depends on them"),
-        (BySuit, "declares suits='unseen', but suits change the rank"),
-        (ByStarter, "declares suits='ties', but suits change the rank"),
-        (SaysAnother, "its probabilities say .* of 200 times"),
-        (SaysTooMuch, "its probabilities do not add up to 1"),
-        (SaysIllegal, "its probabilities are not 0 for cards that are not legal"),
-        (SaysSingles, "its probabilities are float32"),
-    ],
-    ids=lambda value: value.__name__ if isinstance(value, type) else "",
-)
-def test_an_agent_that_is_not_what_it_says_is_caught(kind, says):
-    with pytest.raises(AssertionError, match=f"agent 'planted'.*{says}"):
-        check_agent(kind())
+FAULTS = {
+    "in game 0: .* is not legal": lambda: Planted(lambda views: (views.action_mask == 0).argmax(axis=1), **TIES),
+    "cards must be .* integers, not .* of float64": lambda: Planted(lambda views: lowest(views).astype(float), **TIES),
+    "uses hidden cards|chooses other cards when asked the same again": lambda: Planted(
+        highest_or_lowest(lambda views: np.random.default_rng().random(len(views)) < 0.5), **TIES
+    ),
+    "chooses by what else is in the batch": lambda: Planted(
+        highest_or_lowest(lambda views: np.full(len(views), len(views) > 1)), **TIES
+    ),
+    "declares mixes='no', but draws its cards by game id": lambda: Planted(
+        highest_or_lowest(lambda views: views.game_ids >= 1_000), **TIES
+    ),
+    "declares remembers=False, but chooses by what it saw before": Counts,
+    "declares remembers_discards=False, but its play depends on them": lambda: Planted(
+        highest_or_lowest(lambda views: views.discards.max(axis=1) % 2 == 0), **TIES
+    ),
+    "declares suits='unseen', but suits change the rank": lambda: Planted(lowest, suits="unseen"),
+    "declares suits='ties', but suits change the rank": lambda: Planted(
+        highest_or_lowest(lambda views: views.starter >= 26), **TIES
+    ),
+    "its probabilities say .* of 200 times": lambda: Planted(lowest, evenly, **MIXES),
+    "its probabilities do not add up to 1": lambda: Planted(lowest, lambda views: 2 * says(views), **MIXES),
+    "its probabilities are not 0 for cards that are not legal": lambda: Planted(
+        lowest, lambda views: np.full((len(views), 52), 1 / 52), **MIXES
+    ),
+    "its probabilities are float32": lambda: Planted(lowest, lambda views: says(views).astype(np.float32), **MIXES),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_an_agent_that_is_not_what_it_says_is_caught(fault):
+    with pytest.raises(AssertionError, match=f"agent 'planted'.*({fault})"):
+        check_agent(FAULTS[fault]())
 
 
 def test_an_agent_that_looks_at_hidden_cards_is_caught(monkeypatch):
@@ -204,14 +167,11 @@ def test_an_agent_that_looks_at_hidden_cards_is_caught(monkeypatch):
         views = true_views(games, rows, seats, ids)
         return replace(views, scores=np.stack([hidden % 7, hidden % 5], axis=1).astype(np.int16))
 
-    class Peeks(Highest):
-        def act(self, views):
-            return self.either(views, views.scores[:, 0] % 2 == 1)
-
-    check_agent(Peeks(), episodes=("deal",))
+    peeks = Planted(highest_or_lowest(lambda views: views.scores[:, 0] % 2 == 1), **TIES)
+    check_agent(peeks, episodes=("deal",))
     monkeypatch.setattr(crib_env.testing, "views_of", leaking)
     with refused("agent 'planted'", error=AssertionError):
-        check_agent(Peeks(), episodes=("deal",))
+        check_agent(peeks, episodes=("deal",))
 
 
 def test_a_person_cannot_be_checked():

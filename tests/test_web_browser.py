@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import http.server
-import json
 import threading
 import time
 from contextlib import contextmanager
@@ -12,18 +11,13 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from tests.helpers import web_positions
 from tests.helpers.tab import CHROMIUM, NEEDS_CHROMIUM, check_by_axe
-from tests.helpers.web_table import NEEDS_SITE, SITE, SOURCE, check_same
+from tests.helpers.web_table import NEEDS_SITE, SITE
 
 pytestmark = [pytest.mark.slow, NEEDS_SITE, NEEDS_CHROMIUM]
 DEALT = "#game[data-turn=discard]"
 TOO_WIDE = """document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll("body *")]
     .filter(one => one.getBoundingClientRect().right > innerWidth).map(one => one.outerHTML.slice(0, 99))"""
-RUN = """async source => {
-    const [{ openTable }, { files }] = await Promise.all(["./python.js", "./files.js"].map(name => import(name)));
-    return (await openTable({ ...files, keeps: false })).run(source);
-}"""
 ASK = """async ([name, fields]) => {
     const { ask } = await import("./server_link.js"), before = performance.now(), answer = await ask(name, fields);
     return [performance.now() - before, answer];
@@ -86,17 +80,6 @@ def test_a_game(browser, tmp_path):
     page.locator("#game[data-turn=play]").wait_for(timeout=60_000)
     assert not faults
     page.close()
-
-
-def test_positions_and_games_are_the_same(browser):
-    with file_server(SITE) as address:
-        page = browser.new_page()
-        page.goto(address)
-        _, there = json.loads(page.evaluate(RUN, f"{SOURCE}\njudged(6, 4)"))
-        games = page.evaluate(RUN, f"{SOURCE}\nplayed(100, 4)")
-        page.close()
-    check_same(there, json.loads(web_positions.judged(6, 4))[1])
-    assert json.loads(games) == json.loads(web_positions.played(100, 4))
 
 
 def test_how_soon_the_first_card_lies(browser):
