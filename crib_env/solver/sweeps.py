@@ -156,6 +156,13 @@ def walk_down(game, policy, first, last, work):
 
 
 @kernel
+def _go_on(nodes, child, n_values, values, earned):
+    """The values of hands after a rank that ends nothing: those at the node that follows, or 0 without one."""
+    for x in range(n_values):
+        earned[x] = values[nodes[child]["value_at"] + x] if child >= 0 else _ZERO
+
+
+@kernel
 def _earn(game, here, role, work):
     """The values of the hands of ``role`` after each rank the actor may lay: ``work.by_rank[_EARNED]``.
 
@@ -178,14 +185,8 @@ def _earn(game, here, role, work):
     for rank in range(low, node["high"]):
         link = links[node["first_link"] + rank - low]
         child = link["to"]
-        if child >= 0:
-            at = nodes[child]["value_at"]
-            for x in range(n_values):
-                by_rank[_EARNED, rank, x] = values[at + x]
-            continue
-        if child == NO_LINK:
-            for x in range(n_values):
-                by_rank[_EARNED, rank, x] = _ZERO
+        if child >= 0 or child == NO_LINK:
+            _go_on(nodes, child, n_values, values, by_rank[_EARNED, rank])
             continue
         net = np.float32(link["net"] if role == PONE else -link["net"])
         against = 0 if actor == role else rank
@@ -234,14 +235,8 @@ def _earn_by_pairs(game, here, role, work):
     for rank in range(low, node["high"]):
         link = links[node["first_link"] + rank - low]
         child = link["to"]
-        if child >= 0:
-            at = nodes[child]["value_at"]
-            for x in range(n_values):
-                by_rank[_EARNED, rank, x] = values[at + x]
-            continue
-        if child == NO_LINK:
-            for x in range(n_values):
-                by_rank[_EARNED, rank, x] = _ZERO
+        if child >= 0 or child == NO_LINK:
+            _go_on(nodes, child, n_values, values, by_rank[_EARNED, rank])
             continue
         net = np.float32(sign * link["net"])
         if acts:
