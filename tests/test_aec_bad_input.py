@@ -35,9 +35,6 @@ def begun(make=crib_env.raw_env, **options):
     return env
 
 
-# ----------------------------------------------------------------------------------------------- constructor options
-
-
 @pytest.mark.parametrize(
     ("option", "allowed"),
     [
@@ -68,8 +65,6 @@ def test_the_error_for_an_unknown_option_lists_all_options():
     for option in ("episode", "reward", "observation", "mask", "events", "illegal", "start_spread", "render_mode"):
         assert option in str(error.value)
 
-
-# ------------------------------------------------------------------------------------------------------------- reset
 
 BAD_FIRST_DEALERS = [2, -1, 1.0, "0", True, [0], np.array([0, 1])]
 BAD_SCORES = [
@@ -114,8 +109,6 @@ def test_a_bad_reset_option_is_named_and_the_game_goes_on_as_before():
             env.reset(seed=seed)
         assert state_of(env) == before
 
-
-# ----------------------------------------------------------------------------------------------------------- actions
 
 # In the game below player_0 is to discard a card and holds AC … 6C, the ids 0 … 5.
 ILLEGAL = [
@@ -228,8 +221,6 @@ def test_the_starter_stays_hidden_when_an_illegal_discard_ends_the_game():
         assert env.views(agent).starter[0] == -1
     assert "KH" not in env.render()
 
-
-# ----------------------------------------------------------------------------------------------------- order of calls
 
 CALLS = {
     "step": lambda env: env.step(0),

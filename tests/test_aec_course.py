@@ -14,8 +14,6 @@ from tests.helpers.aec_play import (
     side_by_side,
 )
 
-# ------------------------------------------------------------------------------------------------------------- infos
-
 
 @all_episodes
 def test_infos_hold_scores_dealer_and_the_events_since_the_agent_last_acted(episode):
@@ -58,9 +56,6 @@ def test_infos_hold_numbers_only_unless_asked_for_events_and_the_game_is_the_sam
         card = int(without.infos[without.agent_selection]["action_mask"].argmax())
         with_events.step(card)
         without.step(card)
-
-
-# ----------------------------------------------------------------------------------------------------------- rewards
 
 
 @all_episodes
@@ -126,9 +121,6 @@ def test_a_win_is_paid_at_the_end_and_nothing_before(episode, reward):
         paid.add(worth)
     values = {1, -1} if reward == "win" else {2, -2, 3, -3}
     assert paid == values | (set() if episode == "game" else {0})
-
-
-# ----------------------------------------------------------------------------------------------------- episode ends
 
 
 def test_a_game_ends_the_instant_a_player_reaches_121():

@@ -25,8 +25,6 @@ from tests.helpers.aec_play import (
 )
 from tests.helpers.reference import rank
 
-# ------------------------------------------------------------------------------------------------- names and spaces
-
 
 def test_metadata_and_names():
     env = crib_env.env()
@@ -81,9 +79,6 @@ def test_observations_lie_in_their_spaces_for_both_players_at_any_time(episode, 
         card = int(rng.choice(np.flatnonzero(mask_of(env, env.agent_selection))))
         env.step(card)
         other.step(card)
-
-
-# ---------------------------------------------------------------------------------------------- observation and mask
 
 
 def is_cut(game):
@@ -214,8 +209,6 @@ def test_writing_into_an_observation_does_not_change_the_game(mask):
         env.step(min(set(range(52)) - hand))
 
 
-# ------------------------------------------------------------------------------------------------- pictures and views
-
 CARD = re.compile(r"\b[A23456789TJQK][CDHS]\b")
 
 
@@ -227,6 +220,7 @@ def test_the_text_shows_what_the_player_to_act_knows_and_nothing_else(episode):
         known = {*game.hands[seat], *game.discards[seat], *(card for _, card in game.laid)}
         known |= {game.starter} if is_cut(game) else set()
         assert {parse_card(text) for text in CARD.findall(table)} == known
+        assert max(map(len, table.splitlines())) <= 80
         name, first, *_ = table.splitlines()
         dealt = " (dealer)"
         own, other = (f"{game.scores[of]}{dealt * (of == game.dealer)}" for of in (seat, 1 - seat))

@@ -9,6 +9,7 @@ from crib_env.agents.choosing import RARE
 from crib_env.agents.registry import NAMES
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
+from crib_env.players.policies import CAREFUL, GREEDY, NATIVE, RANDOM
 from tests.helpers.players import player
 from tests.helpers.refusals import refused
 
@@ -28,12 +29,15 @@ def test_an_agent_drives_a_plain_aec_loop(name):
     assert env.agents == []
 
 
-def test_greedy_agent_and_greedy_opponent_choose_alike():
-    batch = GameBatch(streams(2, 200))
-    agent = make_agent("greedy")
+@pytest.mark.parametrize("policy", [GREEDY, CAREFUL])
+def test_an_agent_and_the_native_opponent_of_its_name_choose_alike(policy):
+    batch, agent = GameBatch(streams(2, 200)), make_agent(NATIVE[policy])
     while len(rows := batch.acting()):
         cards = agent.act(batch.views(rows))
-        np.testing.assert_array_equal(cards, batch.native_cards(rows, 1))
+        np.testing.assert_array_equal(cards, batch.native_cards(rows, policy))
+        # Now and then a random card, so that it meets positions that it would not make itself.
+        explored = np.random.default_rng(len(rows)).random(len(rows)) < 0.2
+        cards[explored] = batch.native_cards(rows[explored], RANDOM)
         batch.step(rows, cards)
 
 

@@ -48,9 +48,6 @@ def solved():
     return small_game()
 
 
-# --- inputs ---------------------------------------------------------------------------------------------------------
-
-
 def test_inputs_of_a_known_play():
     env = raw_env(observation="board")
     deal = parse_cards("5H 5C JD QS 2H 3D  4C 6C 7S 8S 9H KH  5S")
@@ -118,9 +115,6 @@ def test_inputs_agree_with_the_game(episode):
     assert n > 200
 
 
-# --- sampled decisions ----------------------------------------------------------------------------------------------
-
-
 def test_sampled_decisions_hold_the_chances_of_the_solution(solved):
     game, play = solved
     inputs, chances = play.sample(3_000, 1).at(np.arange(3_000))
@@ -155,9 +149,6 @@ def test_hands_are_dealt_as_in_the_game():
     assert found.sum() > 50_000
 
 
-# --- learning -------------------------------------------------------------------------------------------------------
-
-
 def test_divergence_by_hand():
     chances = torch.tensor([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]])
     logits = torch.tensor([[0.0, 0.0, -torch.inf], [0.0, np.log(3.0), -torch.inf]])
@@ -179,9 +170,6 @@ def test_it_learns_the_policy(solved, tmp_path, monkeypatch):
         before, after = (divergence(network(inputs), chances).mean() for network in networks)
     assert after < 0.5 * before
     assert summary["updates"] == 10 * round(6_000 / 256)
-
-
-# --- solutions ------------------------------------------------------------------------------------------------------
 
 
 def test_decisions_are_sampled_once_and_then_read(solved, tmp_path, monkeypatch):
@@ -209,9 +197,6 @@ def test_decisions_of_real_deals_hold_their_starter():
     inputs, _ = play.sample(1_000, 1).at(np.arange(1_000))
     assert (inputs[:, -N_RANKS:].argmax(axis=1) == 4).all()
     assert (inputs[:, -N_RANKS:].sum(axis=1) == 1).all()
-
-
-# --- play -----------------------------------------------------------------------------------------------------------
 
 
 def after_discards(n, **options):
@@ -300,9 +285,6 @@ def test_weights_survive_the_file(tmp_path, games):
         make_agent(f"ddqn:{tmp_path}/final")
 
 
-# --- the one that ships ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_the_shipped_weights_are_small_and_strong():
     assert SHIPPED.stat().st_size <= 5_000_000
@@ -321,9 +303,6 @@ def test_it_plays_to_the_score_unless_told_not_to():
         differ += (blind.act(views) != sighted.act(views)).sum()
         batch.step(rows, batch.native_cards(rows, 0))
     assert differ > 50
-
-
-# Runs of the learner.
 
 
 def assert_same(one, other):

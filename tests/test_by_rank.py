@@ -10,7 +10,6 @@ from crib_env.agents.networks.seen import OF_THE_PLAY, Inputs
 from crib_env.batch import GameBatch
 from crib_env.engine import EPISODES
 from crib_env.kernels import streams
-from crib_env.ranks import N_INPUTS
 from crib_env.train.ddqn import transitions_of
 from crib_env.train.shared.experience import play_episodes, rewards_of
 from crib_env.train.td import the_bits
@@ -129,16 +128,6 @@ def test_an_untrained_network_of_zeros_takes_what_is_known():
         same = ~views.is_discard | views.is_dealer.astype(bool)  # as pone greedy does not look at the crib
         np.testing.assert_allclose(gains[each, mine][same], gains[each, theirs][same], atol=1e-5)
         batch.step(rows, theirs)
-
-
-@pytest.mark.parametrize("observation", ["209", "board"])
-def test_each_network_is_fed_its_own_columns(observation):
-    seen = played(20, Inputs("ranks", observation).of_games)
-    assert seen.inputs.shape[1] == Inputs("ranks", observation).size
-    assert set(np.unique(seen.inputs)) == {0, 1}
-    assert seen.inputs.any(axis=0).sum() > 300
-    discards, play = (seen.inputs[:, Inputs("ranks", "209").columns(name)] for name in ("discard", "play"))
-    assert discards.shape[1] + play.shape[1] > N_INPUTS  # what is held and known is for both
 
 
 @pytest.mark.parametrize("episode", EPISODES)

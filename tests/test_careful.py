@@ -8,15 +8,8 @@ import numpy as np
 import pytest
 
 from crib_env import crib_distribution, format_card, hand_distribution, parse_card, parse_cards
-from crib_env.agents import make_agent
-from crib_env.batch import GameBatch
 from crib_env.exact.discard_means import HAND_SCALE
-from crib_env.kernels import streams
 from crib_env.players.policies import (
-    CAREFUL,
-    GREEDY,
-    NATIVE,
-    RANDOM,
     careful_discard,
     careful_play,
     expected_reply,
@@ -151,19 +144,3 @@ def test_known_choices(legal, pile, opponent_cards, card):
     laid[: len(pile)] = pile
     chosen = careful_play(mask(parse_cards(legal)), laid, 0, len(pile), sum(map(value, pile)), opponent_cards)
     assert format_card(chosen) == card
-
-
-def test_the_agent_and_the_native_player_choose_alike():
-    batch = GameBatch(streams(2, 100))
-    agent = make_agent("careful")
-    assert NATIVE[CAREFUL] == agent.name == "careful"
-    n_other = 0
-    while len(rows := batch.acting()):
-        cards = agent.act(batch.views(rows))
-        np.testing.assert_array_equal(cards, batch.native_cards(rows, CAREFUL))
-        n_other += (cards != batch.native_cards(rows, GREEDY)).sum()
-        # Now and then a random card, so that it meets positions that it would not make itself.
-        explored = np.random.default_rng(len(rows)).random(len(rows)) < 0.2
-        cards[explored] = batch.native_cards(rows[explored], RANDOM)
-        batch.step(rows, cards)
-    assert n_other > 500

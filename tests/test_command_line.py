@@ -159,11 +159,7 @@ def test_a_misspelled_command_is_answered_with_similar_ones():
     [
         (["dqn"], "there is no learner 'dqn': did you mean drqn or ddqn"),
         (["td", "--final-games", "7"], "final_games=7 is not allowed: give an even number of at least 2"),
-        (["td", "--evaluation-games", "3"], "evaluation_games=3 is not allowed"),
-        (["td", "--hidden", "-1"], "hidden=-1 is not allowed"),
-        (["strategy-weights", "--scaling", "-5"], "scaling=-5.0 is not allowed"),
         (["td", "--folder", "."], "exists already: continue it with --resume, or give another"),
-        (["td", "--executor", "ray"], "executor='ray' is not allowed without --seeds"),
     ],
 )
 def test_bad_input_is_one_line_and_creates_no_folder(arguments, message, monkeypatch, tmp_path, capsys):

@@ -18,7 +18,6 @@ from crib_env.evaluate.matches.dataset import (
     read_dataset,
     read_manifest,
     read_rows,
-    write_rows,
 )
 from crib_env.kernels import streams
 from tests.helpers.refusals import refused
@@ -34,12 +33,6 @@ def players():
 def assert_equal(one, other):
     np.testing.assert_array_equal(one, other)
     assert one.dtype == other.dtype == ROW
-
-
-def test_rows_read_back_equal(tmp_path):
-    rows = play_rows(players(), seed=3, first=5, games=4)
-    write_rows(tmp_path / "rows.parquet", rows)
-    assert_equal(read_rows(tmp_path / "rows.parquet"), rows)
 
 
 def test_rows_are_the_games():

@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from crib_env.agents import make_agent
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.seen import Inputs, original, relabel, relabelled
 from crib_env.agents.networks.weights_file import load_tensors
 from crib_env.batch import GameBatch
-from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.ranks import N_INPUTS
 from crib_env.train import ddqn
@@ -37,9 +35,6 @@ def some_decisions(n=64, seed=0, **options):
     return batch, play_episodes(
         batch, explore(agent, 0.3, np.random.default_rng(0)), None, agent.inputs.of_games
     ).decisions
-
-
-# --- the update rule ------------------------------------------------------------------------------------------------
 
 
 def constant_network(values):
@@ -92,18 +87,6 @@ def test_a_gradient_step_moves_the_value_taken_towards_its_target_and_the_target
     learner.update("all", batch, 1e-4)
     online = learner.online.networks["all"](seen)[0, 5].item()
     assert learner.target.networks["all"](seen)[0, 5].item() == online != at_first
-
-
-def test_a_diverging_loss_stops_the_run():
-    learner = DoubleDQN(DDQNAgent.new("one", "209", "ranks", (8,)), replace(SMALL, networks="one"))
-    _, decisions = some_decisions()
-    batch = transitions_of(decisions, *rewards_of(decisions, True), 1.0)
-    batch.reward[0] = np.nan
-    with pytest.raises(FloatingPointError, match="the loss of network 'all' is nan"):
-        learner.update("all", batch, 1e-3)
-
-
-# --- transitions ----------------------------------------------------------------------------------------------------
 
 
 def by_hand():
@@ -220,40 +203,6 @@ def test_relabelled_suits_are_one_position_and_can_be_undone():
     same = (relabel(swapped, masks)[0] == out).all(axis=1)
     assert same.mean() > 0.9  # not where two suits tie in cards held and known but differ elsewhere
     assert (relabel(swapped, masks)[0][:, :209] == out[:, :209]).all()
-
-
-# --- runs -----------------------------------------------------------------------------------------------------------
-
-
-def test_it_learns(tmp_path):
-    agent, summary = run(replace(SMALL, hidden=(64, 64), episodes=4_096, evaluations=0), tmp_path)
-    result = play_match(agent, make_agent("random"), 2_000)
-    assert result.interval[0] > 0.75
-    assert summary["episodes"] == 4_096
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"preset": "paper"},
-        {"opponent": "greedy", "observation": "board"},
-        {
-            "opponent": "random",
-            "networks": "one",
-            "rewards": "points",
-            "episode": "game",
-            "inputs": "bits",
-        },
-    ],
-)
-def test_a_run_of_each_kind(tmp_path, changes):
-    start = PRESETS["paper"] if "preset" in changes else SMALL
-    small = {"episodes": 32, "episodes_at_once": 16, "warm_up": 16, "reuse": 0.5, "evaluations": 1}
-    settings = replace(start, **{**small, "evaluation_games": 20, "hidden": (16,), **changes})
-    agent, summary = run(settings, tmp_path)
-    assert summary["episodes"] == 32
-    assert summary["updates"] > 0
-    assert play_match(agent, make_agent("random"), 20).games == 20
 
 
 @pytest.mark.slow

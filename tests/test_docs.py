@@ -3,6 +3,7 @@
 import io
 import re
 import shlex
+import sys
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
@@ -10,13 +11,15 @@ from pathlib import Path
 import pytest
 
 from crib_env.evaluate.__main__ import COMMANDS
+from crib_env.train.__main__ import crib_env as main
 from crib_env.train.registry import LEARNERS
 from docs.pages import current
+from tests.helpers.other_loops import blocks_of, run_block
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *(path for path in sorted(DOCS.rglob("*.md")) if "_build" not in path.parts)]
-ELSEWHERE = ("other-loops.md", "your-own-agent.md", "your-own-learner.md")  # tests of their own run their Python
+ELSEWHERE = ("other-loops.md", "your-own-learner.md")  # tests of their own run their Python
 BLOCKS = [
     pytest.param(block, id=f"{page.stem}-{number}")
     for page in PAGES
@@ -43,8 +46,6 @@ def commands(page):
 @cache
 def options_of(name):
     """The options that the help of a command lists."""
-    from crib_env.train.__main__ import crib_env as main
-
     shown = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(shown), redirect_stderr(shown):
         patch.setattr("sys.argv", ["crib-env", *name.split(), "--help"])
@@ -113,3 +114,31 @@ def dead(page):
 def test_links_lead_somewhere():
     more = [*ROOT.glob("*.md"), ROOT / "evaluate" / "REPRODUCTION.md", ROOT / "runs" / "README.md"]
     assert not {page: links for page in {*PAGES, *more} if (links := list(dead(page)))}
+
+
+OWN_AGENT = (DOCS / "agents" / "your-own-agent.md").read_text()
+OWN_COMMANDS = [line for block in re.findall(r"```bash\n(.*?)```", OWN_AGENT, re.DOTALL) for line in block.splitlines()]
+
+
+@pytest.mark.parametrize("command", OWN_COMMANDS, ids=lambda command: command.split()[1])
+def test_a_command_for_an_agent_of_ones_own(command, tmp_path, monkeypatch, capsys):
+    my_file, *_ = re.findall(r"```python\n(.*?)```", OWN_AGENT, re.DOTALL)
+    (tmp_path / "my_file.py").write_text(my_file)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    program, *arguments = shlex.split(command)
+    assert program == "crib-env"
+    monkeypatch.setattr(sys, "argv", [program, *arguments])
+    try:
+        main()
+    finally:
+        sys.modules.pop("my_file", None)
+    assert "simple" in capsys.readouterr().out.lower()
+
+
+OF_THE_WORKBENCH = ("Stable-Baselines3",)  # `make loops` runs the programs of other libraries
+
+
+@pytest.mark.parametrize("block", [block for library in OF_THE_WORKBENCH for block in blocks_of(library)])
+def test_programs_of_other_loops(block):
+    run_block(block)

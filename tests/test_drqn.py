@@ -9,17 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from crib_env.agents import make_agent
 from crib_env.agents.networks.drqn import DRQNAgent, RecurrentMemory, players
 from crib_env.agents.networks.seen import Seen
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD
-from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
-from crib_env.train import drqn
-from crib_env.train.drqn import DRQN, PRESETS, Sequences, explore, sequences_of
+from crib_env.train.drqn import DRQN, Sequences, explore, sequences_of
 from crib_env.train.shared.experience import Decisions, play_episodes, rewards_of
-from tests.helpers.learner_runs import new_run
 from tests.helpers.small_settings import DRQN as SMALL
 from tests.helpers.small_settings import DRQN_GAMES as GAMES
 
@@ -58,9 +54,6 @@ def some_decisions(n=16, agent=None, **options):
 def pieces_of(decisions, settings):
     rewards, ends = rewards_of(decisions, settings.rewards == "settled")
     return sequences_of(decisions, rewards, ends, settings.burn_in, settings.length, settings.gamma)
-
-
-# --- the update rule ------------------------------------------------------------------------------------------------
 
 
 def make_constant(network, values):
@@ -148,9 +141,6 @@ def test_the_target_network_follows_from_time_to_time():
         assert all(same) == followed
 
 
-# --- pieces ---------------------------------------------------------------------------------------------------------
-
-
 def test_pieces_by_hand():
     """One player decides five times, the next once; two decisions are learned in a piece, one is burnt in."""
     n = 6
@@ -182,9 +172,6 @@ def test_every_decision_is_learned_once(changes):
     is_real = (pieces.gains[:, learned] > -np.inf).any(axis=2)
     assert is_real.sum() == len(decisions.card)
     assert sorted(map(bytes, pieces.inputs[:, learned][is_real])) == sorted(map(bytes, decisions.inputs))
-
-
-# --- what it remembers ----------------------------------------------------------------------------------------------
 
 
 def test_a_player_has_one_number_through_a_game():
@@ -300,9 +287,6 @@ def test_the_games_unused_for_longest_are_forgotten(monkeypatch):
     assert remembers(np.arange(30)) == [True] * 30
 
 
-# --- runs -----------------------------------------------------------------------------------------------------------
-
-
 def test_it_learns_a_task_that_needs_memory():
     """The first decision shows a bit and pays nothing; the second, which looks the same either way, must tell it."""
     learner = new_learner(networks="one", length=2, hidden=(16,), memory=16, inputs="bits", target_sync=20)
@@ -323,29 +307,3 @@ def test_it_learns_a_task_that_needs_memory():
     assert (cards == 20).all()
     cards, _ = learner.agent.choose(Seen(batch.inputs[:, 1], batch.gains[:, 1]), np.zeros(32, bool), states)
     np.testing.assert_array_equal(cards, bit)
-
-
-@pytest.mark.slow
-def test_it_learns(tmp_path):
-    settings = replace(SMALL, memory=32, hidden=(64, 64), replay=12_000, episodes=3_000, evaluations=0)
-    agent, _ = new_run(drqn, settings, tmp_path)
-    assert play_match(agent, make_agent("random"), 2_000).interval[0] > 0.7
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        pytest.param({"preset": "paper"}, marks=pytest.mark.slow),
-        {"opponent": "greedy", "observation": "board", "direct": False},
-        {"opponent": "random", **GAMES},
-    ],
-    ids=str,
-)
-def test_a_run_of_each_kind(tmp_path, changes):
-    start = PRESETS["paper"] if "preset" in changes else SMALL
-    small = {"episodes": 32, "episodes_at_once": 16, "warm_up": 16, "reuse": 0.5, "evaluations": 1, "memory": 8}
-    settings = replace(start, **{**small, "evaluation_games": 20, "hidden": (16,), **changes})
-    agent, summary = new_run(drqn, settings, tmp_path)
-    assert summary["episodes"] == 32
-    assert summary["updates"] > 0
-    assert play_match(agent, make_agent("random"), 20).games == 20

@@ -16,7 +16,6 @@ from crib_env.evaluate.console import console
 from crib_env.evaluate.ending import printable, reported_errors
 from crib_env.evaluate.matches import mirrored
 from crib_env.evaluate.matches.game_records import read_records
-from crib_env.train import __main__ as train_main
 from crib_env.train.loop.run import put_off_interrupts
 
 SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143}  # and the exit status of each
@@ -127,25 +126,6 @@ def test_what_a_terminal_cannot_show_is_replaced(encoding, monkeypatch):
     shown = shown_in(encoding, monkeypatch, lambda: print("µs, – and ±"))
     assert shown == {"ascii": "?s, ? and ?\n", "latin-1": "µs, ? and ±\n"}[encoding]
     assert "win rate" in shown_in(encoding, monkeypatch, lambda: match(MatchArguments("random", "greedy", games=4)))
-
-
-@pytest.mark.parametrize(
-    ("main", "arguments"),
-    [
-        (evaluate_main.main, ["--help"]),
-        *((evaluate_main.main, [*words, "--help"]) for words in (["match"], ["league"])),
-        (train_main.main, ["--help"]),
-        (train_main.main, ["td", "--help"]),
-    ],
-)
-def test_help_comes_in_every_encoding(main, arguments, monkeypatch, capfd):
-    def call():
-        with pytest.raises(SystemExit) as ended:
-            main()
-        assert ended.value.code == 0
-
-    monkeypatch.setattr(sys, "argv", ["program", *arguments])
-    assert len(shown_in("ascii", monkeypatch, call)) > 100
 
 
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred\x9b2J\u202e"

@@ -51,9 +51,6 @@ from tests.helpers.reference import rank
 ROOT = Path(__file__).parents[1]
 
 
-# The search.
-
-
 def searched(position, scores, hands, weights, kinds, shows, after_play):
     """The kernel's values by rank, for hands (ranks held) that the opponent may hold; also amid other scores."""
     lists = np.zeros((DEPTH, len(hands)), HAND)
@@ -179,9 +176,6 @@ def test_a_search_loaded_from_the_cache_gives_the_same_values():
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == here
     assert max(here) > 0
-
-
-# The whole agent.
 
 
 def all_hands():

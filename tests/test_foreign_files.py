@@ -41,8 +41,6 @@ from tests.helpers.small_settings import TD
 from tests.helpers.written_runs import summary_of as good_summary
 from tests.helpers.written_runs import write_run
 
-# --- JSON -----------------------------------------------------------------------------------------------------------
-
 each_hostile = pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
 
 
@@ -137,9 +135,6 @@ def test_impossible_seeds_are_named(settings, tmp_path):
         read_config(write_run(tmp_path / "mine", **settings))
 
 
-# --- sizes ----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("games", [MOST_GAMES + 2, 100_000_000_000_000, 10**40])
 def test_more_games_than_fit_are_refused(games):
     with refused(f"games={games}"):
@@ -156,8 +151,6 @@ def test_too_little_memory_is_one_line(capsys):
     assert end.value.code == 2
     assert "error: there is not enough memory for this" in capsys.readouterr().err
 
-
-# --- checkpoints ----------------------------------------------------------------------------------------------------
 
 POSITION = {"rounds": 1, "episodes": 10, "seconds": 1.0, "processor_seconds": 1.0, "simulation_seconds": 0.5}
 ABOUT = {**POSITION, "updates": 0, "settings": {}}
@@ -224,8 +217,6 @@ def test_another_learners_checkpoint_and_tensors_that_do_not_fit_are_refused(tmp
     folder = folder_with(tmp_path, learner.state_dict())
     assert Position.restored(folder, learner.load_state_dict, TD) == Position(**POSITION)
 
-
-# --- tables ---------------------------------------------------------------------------------------------------------
 
 TABLES = {
     "win table": (standard_win_table, WinTable, 4),

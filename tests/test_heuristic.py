@@ -103,9 +103,10 @@ def test_no_rule_sacrifices_a_good_hand():
     assert discards_from("5C 5H 5S JD KC 2H", dealer=True) == {"KC", "2H"}  # fives would suit the crib
 
 
-def test_plays_as_greedy_does_after_the_discard():
+@pytest.mark.parametrize("name", ["heuristic", "strategy-weights:random"])
+def test_plays_as_greedy_does_after_the_discard(name):
     batch, greedy = GameBatch(streams(3, 100), episode="deal"), make_agent("greedy")
-    agent = make_agent("heuristic")
+    agent = make_agent(name)
     while len(rows := batch.acting()):
         views = batch.views(rows)
         cards = agent.act(views)

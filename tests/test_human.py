@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 
 import numpy as np
 import pytest
 
 import crib_env
-from crib_env import parse_card, parse_cards
+from crib_env import parse_cards
 from crib_env.agents import make_agent
 from crib_env.agents.human import HumanAgent, ask, read_choice
 from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.evaluate.matches.match import play_match
-from crib_env.picture.seen import table_lines
-from tests.helpers.aec_play import act_randomly, is_over
 from tests.helpers.refusals import refused
 
 HAND = parse_cards("5H TD JC KS")
@@ -67,22 +64,6 @@ def test_a_bad_line_says_what_may_be_typed(said, most, fault):
 
 def test_an_empty_line_names_the_only_card():
     assert read_choice(" ", HAND, LEGAL[:1], 1) == (HAND[0],)
-
-
-def test_the_table_fits_80_columns_and_shows_what_the_player_sees_alone():
-    rng, longest = np.random.default_rng(0), 0
-    env = crib_env.raw_env()
-    for seed in range(20):
-        env.reset(seed=seed)
-        while not is_over(env):
-            view = env.views(env.agent_selection)
-            lines = table_lines(view)
-            longest = max(longest, *map(len, lines))
-            cards = {card for line in lines for card in re.findall(r"\b[A2-9TJQK][CDHS]\b", line)}
-            seen = {*view.hand[0].tolist(), *view.discards[0].tolist(), *view.laid[0].tolist(), int(view.starter[0])}
-            assert {parse_card(card) for card in cards} == seen - {-1}
-            act_randomly(env, rng)
-    assert 50 < longest <= 80
 
 
 def test_a_person_plays_in_a_pettingzoo_loop(typed, capsys):

@@ -43,30 +43,22 @@ def small_settings(name, **settings):
 
 
 @pytest.mark.parametrize("name", WITH_FEWER_CARDS)
-def test_trains_with_two_cards_each(name, tmp_path):
-    learner, settings = small_settings(name, cards=2)
-    agent, summary = new_run(learner, settings, tmp_path)
-    assert summary["episodes"] == settings.episodes
-    batch = GameBatch(streams(3, 30), episode="pegging", cards=2, skip_forced=True)
-    while len(rows := batch.acting()):
-        batch.step(rows, agent.act(batch.views(rows)))
-
-
-@pytest.mark.parametrize("name", WITH_FEWER_CARDS)
 def test_fewer_cards_are_for_pegging(name):
     with refused("cards=3"):
         small_settings(name, cards=3, episode="deal")
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_trains_and_plays(name, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "fewer"), [*((name, {}) for name in NAMES), *((name, {"cards": 2}) for name in WITH_FEWER_CARDS)]
+)
+def test_trains_and_plays(name, fewer, tmp_path, monkeypatch):
     learn_from_a_small_game(monkeypatch)
-    learner, settings = small_settings(name)
+    learner, settings = small_settings(name, **fewer)
     agent, summary = new_run(learner, settings, tmp_path)
     assert summary["episodes"] == settings.episodes
     agent.save(tmp_path / "weights.safetensors")
     loaded = make_agent(f"{name}:{tmp_path / 'weights.safetensors'}")
-    batch = GameBatch(streams(1, 30), episode="pegging")
+    batch = GameBatch(streams(1, 30), episode="pegging", **fewer)
     while len(rows := batch.acting()):
         views = batch.views(rows)
         cards = agent.act(views)

@@ -13,7 +13,6 @@ from crib_env import GameBatch, decisions, parse_cards, streams
 from crib_env.agents import llm as llm_agent
 from crib_env.agents import make_agent
 from crib_env.agents.llm import UnansweredError
-from crib_env.agents.registry import check_names_of_file, is_outside_agent
 from crib_env.evaluate.skill.positions import chosen_cards
 from crib_env.players.games import play_out
 from crib_env.players.text import in_words
@@ -302,13 +301,6 @@ def test_a_file_that_was_cut_off_or_is_another_one(tmp_path):
 def test_a_bad_setting_is_named(settings, fault):
     with pytest.raises(ValueError, match=re.escape(fault).replace(r"\.\*", ".*")):
         make_agent(f"llm:{settings}")
-
-
-def test_a_file_does_not_decide_where_the_key_is_sent(tmp_path):
-    name = "llm:model=m,base_url=http://elsewhere/v1"
-    assert is_outside_agent(name)
-    with refused(name):
-        check_names_of_file([name], [], tmp_path)
 
 
 def schema_of(form):

@@ -12,7 +12,6 @@ import torch
 from crib_env.agents import make_agent
 from crib_env.agents.choosing import draw
 from crib_env.batch import GameBatch
-from crib_env.evaluate.matches.match import play_match
 from crib_env.kernels import streams
 from crib_env.train import nfsp
 from crib_env.train.ddqn import transitions_of
@@ -23,7 +22,7 @@ from crib_env.train.shared.experience import play_episodes, rewards_of
 from crib_env.train.shared.replay import Reservoir
 from crib_env.train.td import the_bits
 from tests.helpers.decided import decided
-from tests.helpers.learner_runs import class_of, new_run
+from tests.helpers.learner_runs import class_of
 from tests.helpers.small_settings import NFSP as SMALL
 
 
@@ -125,26 +124,6 @@ def test_the_reservoir_takes_what_the_best_response_chose_and_replay_takes_every
     values = learner.learn(decisions, new, of_best, 1e-3, np.random.default_rng(0))
     assert {"learning/loss", "learning/policy loss", "networks/average discard policy loss"} <= set(values)
     assert values["speed/updates"] > 0
-
-
-@pytest.mark.slow
-def test_it_learns(tmp_path):
-    settings = replace(SMALL, hidden=(64, 64), replay=50_000, reservoir=50_000, episodes=5_000, evaluations=0)
-    agent, _ = new_run(nfsp, settings, tmp_path)
-    assert play_match(agent, make_agent("random"), 2_000).interval[0] > 0.6
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"observation": "board", "networks": "one"}, {"episode": "game", "rewards": "points"}],
-    ids=str,
-)
-def test_a_run_of_each_kind(tmp_path, changes):
-    small = {"episodes": 32, "episodes_at_once": 16, "reuse": 0.5, "evaluations": 1, "anticipation": 0.5}
-    agent, summary = new_run(nfsp, replace(SMALL, **{**small, **changes}), tmp_path)
-    assert summary["episodes"] == 32
-    assert summary["updates"] > 0
-    assert play_match(agent, make_agent("random"), 20).games == 20
 
 
 def test_the_command_leaves_weights_that_play(tmp_path):

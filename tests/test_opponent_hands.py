@@ -15,8 +15,6 @@ from tests.helpers.plain_beliefs import KINDS, NUMBER_OF_RANKS, beliefs, pack, p
 from tests.helpers.positions import PAIRINGS, positions
 from tests.helpers.reference import rank
 
-# Beliefs.
-
 
 def as_dictionary(position):
     hands, weights, _, kinds = beliefs(position)
@@ -63,9 +61,6 @@ def test_the_true_hand_is_never_ruled_out(pairing):
         assert weights.sum() == pytest.approx(1, abs=1e-12)
         n += 1
     assert n > 900
-
-
-# Fewer hands.
 
 
 @settings(deadline=None)

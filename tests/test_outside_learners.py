@@ -179,9 +179,6 @@ def test_its_settings_are_options(capsys):
     assert "episodes=0 is not allowed" in done.errors
 
 
-# --- scripts with loops of their own ---------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def script(folder):
     """What a script with a loop of its own has recorded."""

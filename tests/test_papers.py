@@ -43,9 +43,6 @@ PAPERS = {name: read_paper(name) for name in NAMES}
 BY_KEY = {(name, claim.key): claim for name, paper in PAPERS.items() for claim in paper.claims}
 
 
-# The claims.
-
-
 @pytest.mark.parametrize(
     ("name", "key", "value", "word"),
     [
@@ -95,9 +92,6 @@ def test_the_exact_means_of_the_discard_game(player):
     assert measured.value == pytest.approx(float(EXACT_MEANS[player]), abs=1e-12)
 
 
-# When claims agree.
-
-
 def test_a_printed_number_stands_for_its_rounding_and_its_sample():
     low, high = mean("4.7", 4.7, 20_000, 3.1, 0.1)[1:3]
     assert high == pytest.approx(4.7 + 0.05 + 1.959964 * 3.1 / math.sqrt(20_000))
@@ -141,9 +135,6 @@ def test_a_printed_number_stands_for_its_rounding_and_its_sample():
 def test_verdicts_by_hand(published, interval, word):
     claim = Claim("key", "says", published, exact)
     assert claim.verdict(Measured(sum(interval) / 2, interval, "by hand")) == word
-
-
-# Players of the claims.
 
 
 def test_the_discard_game_by_the_rules_is_the_packages():

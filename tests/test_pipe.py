@@ -166,10 +166,11 @@ def test_a_command_may_hold_anything(tmp_path):
     assert json.loads((tmp_path / "words").read_text()) == words
 
 
-def test_a_file_cannot_choose_which_program_runs(tmp_path):
-    assert is_outside_agent("pipe:touch here")
-    with refused("pipe:touch here"):
-        check_names_of_file(["greedy", "pipe:touch here"], (), tmp_path)
+def test_a_file_cannot_choose_which_program_runs_nor_where_the_key_of_a_model_is_sent(tmp_path):
+    for name in ("pipe:touch here", "llm:model=m,base_url=http://elsewhere/v1"):
+        assert is_outside_agent(name)
+        with refused(name):
+            check_names_of_file(["greedy", name], (), tmp_path)
     (tmp_path / "config.json").write_text(json.dumps({"learner": "pipe"}))
     with refused(tmp_path):
         make_agent(str(tmp_path))
@@ -208,9 +209,6 @@ def test_faults_add_up_over_the_parts_of_a_match(monkeypatch):
     parts = list(play_games(agent, make_agent("greedy"), 6, threads=2))
     assert Games.merged(parts).faults == (Counter(illegal=3), Counter())
     assert parts[0].faults[0]["illegal"] == 2
-
-
-# The program itself.
 
 
 @pytest.fixture

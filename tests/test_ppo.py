@@ -14,7 +14,6 @@ from crib_env.agents import make_agent
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.batch import GameBatch
 from crib_env.engine import starter
-from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.runs.learning_curves import read_scalars
 from crib_env.kernels import streams
 from crib_env.train import ppo
@@ -119,13 +118,6 @@ def test_a_run_leaves_weights_curves_and_stable_baselines3s_own_file(finished):
     inputs = np.concatenate([ranks, np.where(views.action_mask, gains, 0)], axis=1, dtype=np.float32)
     theirs, _ = model.predict(inputs, action_masks=views.action_mask, deterministic=True)
     np.testing.assert_array_equal(agent.act(views), theirs)
-
-
-@pytest.mark.slow
-def test_it_learns(tmp_path):
-    settings = replace(SMALL, hidden=(64, 64), episodes=8_192, episodes_at_once=512, evaluations=0)
-    agent, _ = new_run(ppo, settings, tmp_path)
-    assert play_match(agent, make_agent("random"), 2_000).interval[0] > 0.75
 
 
 def test_a_reward_that_is_nan_stops_before_a_weight_changes(monkeypatch, tmp_path):

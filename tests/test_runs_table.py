@@ -112,14 +112,3 @@ def test_the_command(tmp_path, monkeypatch):
         done.errors
         == "error: elsewhere is not the folder of a run: it has no readable config.json (there is no config.json)\n"
     )
-
-
-def test_a_folder_that_cannot_be_read_is_a_row_beside_the_others(tmp_path, monkeypatch):
-    write_run(tmp_path / "run", summary=summary_of())
-    write_run(tmp_path / "cut", summary={"episodes": 3})
-    monkeypatch.chdir(tmp_path)
-    done = run_here(main, "runs", "cut", "run", "nowhere")
-    assert done.status == 0, done.errors
-    words = done.out.split()
-    assert {"ddqn", "90.00%", "cut", "nowhere"} <= set(words)
-    assert "cut/summary.json is not the summary of a run" in " ".join(words)

@@ -94,9 +94,6 @@ def hands_that_change_with_their_suits(crib):
     return n
 
 
-# The show: all of it.
-
-
 def test_histogram_of_all_hands():
     counts = histogram(False)
     assert {points: n for points, n in enumerate(counts.tolist()) if n} == HAND_HISTOGRAM
@@ -163,9 +160,6 @@ def test_known_hands(hand, starter, points, crib_points):
     assert crib_env.score_show(hand, starter, crib=True) == crib_points
 
 
-# The breakdown.
-
-
 @settings(deadline=None)
 @given(five_cards, st.booleans())
 def test_the_items_of_a_breakdown_add_up(cards, crib):
@@ -219,9 +213,6 @@ def test_a_hand_counted_aloud(hand, starter, text):
     assert crib_env.describe_show(hand, starter) == text
 
 
-# The play.
-
-
 @settings(deadline=None, max_examples=500)
 @given(piles)
 def test_the_play_against_the_reference(pile):
@@ -251,9 +242,6 @@ def test_the_play_against_the_reference(pile):
 )
 def test_known_piles(pile, points):
     assert crib_env.score_play(pile) == points
-
-
-# Cards as text, and bad input.
 
 
 def test_card_text_round_trip():

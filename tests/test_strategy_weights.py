@@ -52,9 +52,6 @@ def views_of(batch):
     return batch.views(batch.acting())
 
 
-# --- the rule, by hand ----------------------------------------------------------------------------------------------
-
-
 def credited(expected, margin, credit_decay):
     out = np.empty(len(expected))
     credits(np.array(expected, float), margin, credit_decay, out)
@@ -153,9 +150,6 @@ def test_places_are_drawn_in_proportion():
     assert abs(counts[1] - 3_000) < 4 * math.sqrt(4_000 * 0.75 * 0.25)
 
 
-# --- whole games ----------------------------------------------------------------------------------------------------
-
-
 def learned(n=300, second_learns=True, **changes):
     """Weights of both seats, mean margins and tally after some games."""
     first, second = starting_weights("random", 1), starting_weights("random", 2)
@@ -222,9 +216,6 @@ def test_a_learned_step_is_the_one_by_hand():
         assert earlier / later == pytest.approx(0.9, rel=1e-2)
 
 
-# --- the player -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("decisions", [0, 2])
 def test_the_agent_discards_by_weighted_desirability(decisions):
     views = views_of(decided(decisions, 200, start_spread=60))
@@ -251,16 +242,6 @@ def test_the_second_card_completes_the_pair_whatever_was_discarded_first():
         assert {int(discarded), int(card)} == set(pair.tolist())
 
 
-def test_it_plays_as_greedy_and_choices_do_not_depend_on_the_batch():
-    for decisions in (3, 6, 9):
-        views = views_of(decided(decisions, 200, start_spread=60))
-        agent = make_agent("strategy-weights:random")
-        cards = agent.act(views)
-        play = ~views.is_discard
-        np.testing.assert_array_equal(cards[play], make_agent("greedy").act(views[play]))
-        assert cards[:30].tolist() == [agent.act(views[k : k + 1])[0] for k in range(30)]
-
-
 def test_weights_that_are_no_strategy_are_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     good = starting_weights("random")
@@ -273,9 +254,6 @@ def test_weights_that_are_no_strategy_are_refused(tmp_path, monkeypatch):
         with refused(name):
             make_agent(f"strategy-weights:{name}")
     np.testing.assert_array_equal(make_agent("strategy-weights:good").weights, good)
-
-
-# --- runs -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_run_leaves_weights_and_snapshots(finished):
@@ -307,9 +285,6 @@ def test_a_static_opponent_never_learns():
     trainee.play_and_learn(Round(200, 1, 0.0, 0.0, np.random.default_rng(0)))
     assert (trainee.weights[0] != before[0]).any()
     np.testing.assert_array_equal(trainee.weights[1], before[1])
-
-
-# --- series ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_series_is_judged_by_match_points_then_spread():

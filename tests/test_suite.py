@@ -213,9 +213,6 @@ def test_one_rank_of_three_or_more_is_sure():
     assert 5 < found["chance to win lost an endgame, %"].mean < 60
 
 
-# --- The runner -----------------------------------------------------------------------------------------------------
-
-
 class Counted(NamedTuple):
     """A task that says how often it was done."""
 

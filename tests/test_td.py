@@ -39,7 +39,6 @@ from crib_env.train.td import (
 )
 from crib_env.views import views_of
 from tests.helpers.learner_runs import new_run
-from tests.helpers.small_settings import TD as SMALL
 
 
 def new_agent(inputs="features", hidden=(16,), seed=0):
@@ -54,9 +53,6 @@ def positions(n=40, decisions=12):
         rows = batch.acting()
         yield batch, rows
         batch.step(rows, batch.native_cards(rows, 0))
-
-
-# --- after-states ---------------------------------------------------------------------------------------------------
 
 
 def test_an_after_state_is_what_the_engine_shows_after_the_move():
@@ -182,9 +178,6 @@ def test_inputs_and_values_of_discards_are_the_exact_ones():
         assert inputs[row, 0] == states[row, 0]
 
 
-# --- traces ---------------------------------------------------------------------------------------------------------
-
-
 def tiny_weights():
     """One hidden node over two bits: 0.5 whatever it sees; U = 1 + 2 × 0.5."""
     shapes = Weights((1, 2), (1,), (1, 1), (1,))
@@ -284,9 +277,6 @@ def test_deals_are_learned_from_as_the_rule_says(td_lambda, episode):
             assert (tensor != before[key]).any()
 
 
-# --- many deals at once ---------------------------------------------------------------------------------------------
-
-
 def test_targets_by_hand():
     """Two players: the first moves four times, the second once."""
     rewards = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
@@ -344,9 +334,6 @@ def test_a_gradient_step_moves_values_towards_their_targets():
         np.testing.assert_allclose(learner.agent.values(states, True).numpy(), targets, atol=1.5)
 
 
-# --- the agent ------------------------------------------------------------------------------------------------------
-
-
 def test_it_uses_the_bits_and_the_mask_alone():
     for inputs in ("bits", "features"):
         agent = new_agent(inputs)
@@ -371,14 +358,6 @@ def test_discards_do_not_depend_on_the_names_of_suits():
     _, values = agent.look_ahead(views.observation, views.action_mask, discarding)
     _, again = agent.look_ahead(swapped, mask, discarding)
     np.testing.assert_allclose(values, again, atol=1e-5)
-
-
-# --- runs -----------------------------------------------------------------------------------------------------------
-
-
-def test_it_learns(tmp_path):
-    agent, _ = new_run(td, replace(SMALL, hidden=(64,), episodes=10_000, evaluations=0), tmp_path)
-    assert play_match(agent, make_agent("random"), 2_000).interval[0] > 0.75
 
 
 @pytest.mark.slow

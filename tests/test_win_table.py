@@ -226,9 +226,6 @@ def test_the_table_follows_from_the_plan_alone(tmp_path):
         make_win_table(replace(plan, seed=2), tmp_path / "one", 1)
 
 
-# Discards near the end.
-
-
 @pytest.fixture(scope="module")
 def with_styles(tmp_path_factory):
     """The file of a win table whose opponents discard in styles that depend on the scores."""
