@@ -1,4 +1,4 @@
-"""What learners share: they learn to beat random cards, train in each of their ways, and name their curves alike."""
+"""Players win as often as they should; learners learn to, train in each of their ways, and name their curves alike."""
 
 from dataclasses import replace
 
@@ -93,3 +93,23 @@ def test_a_run_of_each_kind(name, preset, changes, tmp_path):
     assert summary["episodes"] == 32
     assert summary["updates"] > 0
     assert play_match(agent, make_agent("random"), 20).games == 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("player", "opponent", "games", "seed", "least"),
+    [
+        ("careful", "greedy", 20_000, 5, 0.53),
+        ("expert", "greedy", 2_000, 5, 0.6),  # 65.8 % of 1,000 games were measured
+        ("greedy", "random", 20_000, 5, 0.98),
+        ("halscrib", "greedy", 4_000, 1, 0.5),
+        ("halscrib", "random", 4_000, 1, 0.98),
+        ("heuristic", "random", 4_000, 1, 0.9),
+        ("ismcts:iterations=1000", "greedy", 4_000, 1, 0.55),
+        ("ismcts:iterations=1000", "random", 1_000, 1, 0.98),
+        ("minimax", "random", 2_000, 1, 0.95),
+        ("uct-determinized:iterations=1000", "random", 1_000, 1, 0.95),
+    ],
+)
+def test_a_player_beats_a_weaker_one(player, opponent, games, seed, least):
+    assert play_match(make_agent(player), make_agent(opponent), games, seed).interval[0] > least

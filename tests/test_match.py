@@ -1,7 +1,9 @@
-"""Mirrored matches: their games, their intervals, and that the cut into shards does not matter."""
+"""Mirrored matches: games, intervals, and that the cut into shards does not matter; ``crib_env.win_rate`` of one."""
 
 import json
 import re
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 from functools import partial
@@ -20,7 +22,7 @@ from crib_env.evaluate.matches.mirrored import Games, Shard, mean_of_pairs, play
 from crib_env.evaluate.statistics import match_points, mean_interval, paired_rate_interval, student_quantile
 from crib_env.values import typed
 from tests.helpers.refusals import refused
-from tests.helpers.vector_games import Cheat, FirstCard
+from tests.helpers.vector_games import Cheat, FirstCard, FirstCards
 
 
 def played(a, b, games, seed=0, **settings):
@@ -217,3 +219,32 @@ def test_the_command_takes_luck_out(capsys):
         assert max(map(len, table.splitlines())) <= 80
     assert widths[1] < widths[0]
     assert "less luck" in shown[1]
+
+
+def test_a_win_rate_is_that_of_a_match_over_the_same_deals():
+    expected = play_match(crib_env.OneAtATime(FirstCards()), make_agent("random"), games=1_060, seed=3)
+    result = crib_env.win_rate(FirstCards(), "random", games=1_060, seed=3)
+    assert (result.rate, (result.low, result.high), result.games) == (expected.win_rate, expected.interval, 1_060)
+    assert re.fullmatch(r"\d+\.\d\d% of 1,060 games \(\d+\.\d\d% to \d+\.\d\d%\)", str(result))
+
+
+@pytest.mark.parametrize("games", [0, 3, -2, 2.0, True])
+def test_the_games_of_a_rate_come_in_pairs(games):
+    with refused(f"games={games!r}"):
+        crib_env.win_rate("random", "random", games)
+
+
+def test_players_of_a_win_rate_and_their_cards_are_checked():
+    with refused("opponent=5"):
+        crib_env.win_rate("random", 5, 2)
+    with refused("'greedie'"):
+        crib_env.win_rate("greedie", "random", 2)
+    with refused("agent 'cheat' in game 0: "):
+        crib_env.win_rate(Cheat(), "random", 2)
+    with refused("seed=-1"):
+        crib_env.win_rate("random", "random", 2, seed=-1)
+
+
+def test_the_library_alone_measures():
+    code = "import crib_env, sys; crib_env.win_rate('random', 'greedy', 2); sys.exit('evaluate' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -1,4 +1,4 @@
-"""The posterior over the opponent's hand, against plain enumeration."""
+"""The posterior over the opponent's hand, and estimates of the rest of a deal, against plain enumeration."""
 
 from __future__ import annotations
 
@@ -10,9 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crib_env.agents.belief import Hands, resample
-from tests.helpers.plain_beliefs import KINDS, NUMBER_OF_RANKS, beliefs, pack, plain_beliefs, said_go, unpack
-from tests.helpers.positions import PAIRINGS, positions
+from crib_env.agents.belief import Hands, crib_chances, fill_after_play, habits, resample
+from crib_env.engine import DEALER, PONE
+from tests.helpers.plain_beliefs import (
+    KINDS,
+    NUMBER_OF_RANKS,
+    beliefs,
+    pack,
+    plain_beliefs,
+    plain_crib_chances,
+    said_go,
+    unpack,
+    win_after_play,
+)
+from tests.helpers.positions import PAIRINGS, mask, positions
 from tests.helpers.reference import rank
 
 
@@ -91,3 +102,31 @@ def test_thinned_hands_keep_every_share_to_within_one_part(raw, most, power):
     of_class = np.bincount(np.arange(size) // 2, after - before)
     assert np.abs(of_class).max() <= 1 / most + 1e-9
     assert np.abs(np.cumsum(after - before)).max() <= 0.5 / most + 1e-9
+
+
+@pytest.mark.parametrize("is_dealer", [True, False])
+def test_after_the_play_the_show_is_counted_in_its_order(is_dealer):
+    rng = np.random.default_rng(0)
+    win_table = rng.random((121, 121))
+    for own_score, score in [(0, 0), (30, 70), (100, 95), (117, 120), (120, 117)]:
+        crib = rng.random(30) * (rng.random(30) < 0.3)
+        crib /= crib.sum()
+        own_show = int(rng.integers(25))
+        found = np.full((121, 150), np.nan)
+        fill_after_play(is_dealer, (own_score, score), (40, 40), own_show, crib, win_table, found)
+        for own in range(own_score, min(own_score + 40, 121)):
+            for shown in range(score, min(score + 40, 120) + 25):
+                expected = win_after_play(is_dealer, own, shown, own_show, crib, win_table)
+                assert found[own, shown] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_crib_is_weighed_by_what_the_opponent_discards():
+    n = 0
+    for position in positions(2, seed=11):
+        chances, own_six = np.zeros(30), mask(position.own_four + position.discards)
+        discarding = habits().discarding[DEALER if position.is_dealer else PONE]
+        cut, seen = np.int64(position.starter), mask(position.other_laid)
+        crib_chances(own_six, mask(position.discards), cut, seen, discarding, chances)
+        np.testing.assert_allclose(chances, plain_crib_chances(position), atol=1e-12)
+        n += 1
+    assert n > 10

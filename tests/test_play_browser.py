@@ -19,7 +19,7 @@ pytest.importorskip("playwright")
 
 from crib_env import format_card, parse_cards
 from crib_env.evaluate.matches.game_records import read_records
-from crib_env.evaluate.play.saved_game import FINISHED, PERSON, SavedGame, read_game
+from crib_env.evaluate.play.saved_game import FINISHED, SavedGame, read_game
 from crib_env.picture.seen import card_name
 from tests.helpers.page import served_page
 from tests.helpers.tab import NEEDS_CHROMIUM, SIZES, WAITING, Tab, check_by_axe, goes_on, wrong_places
@@ -337,19 +337,3 @@ def test_a_running_game_does_not_offer_to_try_a_moment_again(tab, server):
     tab.page.click("#undo")
     tab.page.wait_for_selector("#game[data-turn=discard], #game[data-turn=play]")
     assert not again.count()
-
-
-@pytest.mark.slow
-def test_several_games_in_several_tabs(browser, server):
-    tabs = [Tab(browser, server.url) for _ in range(3)]
-    for seed, tab in enumerate(tabs):
-        tab.begin(agent="random", seed=seed, own=90, theirs=90)
-    for _ in range(3):
-        for tab in tabs:
-            tab.decide()
-    assert len({tab.page.url for tab in tabs}) == 3
-    for tab in tabs:
-        game = server.games._open[tab.page.url.partition("#")[2]].result().game
-        assert tab.scores() == tuple(game.games["scores"][0].tolist())
-        assert game.turn == PERSON
-        tab.close()
