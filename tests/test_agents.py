@@ -60,8 +60,6 @@ def test_random_choices_are_uniform_and_follow_the_seed():
         ("random:speed=3", "agent 'random' has no setting 'speed': its settings are seed"),
         ("random:seed=three", "agent 'random': seed='three' is not allowed, give a whole number"),
         ("best:scores=perhaps", "agent 'best': scores='perhaps' is not allowed, give yes or no"),
-        ("expert:hands=0", "agent 'expert': hands=0 is not allowed, give 1 to 3640, which are all"),
-        ("ismcts:draw=wise", "agent 'ismcts': draw=wise is not allowed, choose one of uniform, likelihood"),
         ("uct-determinized:iterations=10", "determinizations=20 is not allowed, give 1 to 10, one iteration each"),
         ("greedy:depth=2", "agent 'greedy' has no setting 'depth': it has none"),
         ("ddqn:nowhere/final", "there is no weights file nowhere/final"),

@@ -10,7 +10,7 @@ import pytest
 from crib_env.evaluate.__main__ import COMMANDS, load, main
 from crib_env.evaluate.makers import run
 from crib_env.evaluate.skill.suite.suite import TASKS
-from tests.helpers.command_lines import NEEDED, answer, bad_numbers, numbers_of
+from tests.helpers.command_lines import NEEDED, answer, bad_numbers, fault_of, numbers_of
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def refused(monkeypatch, tmp_path):
 
     def refused(arguments, main=main):
         found = answer(main, arguments)
-        assert found.fault() is None
+        assert fault_of(found) is None
         assert len(found.errors.splitlines()) == 1
         assert not list(tmp_path.iterdir())
         return found.errors

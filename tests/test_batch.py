@@ -76,11 +76,6 @@ def test_a_native_policy_has_no_card_for_a_game_that_is_over(batch):
         batch.native_cards(np.arange(4), GREEDY)
 
 
-def test_unknown_observations_are_refused(batch):
-    with refused("observation='208'", "'209'"):
-        batch.observe(np.arange(4), "208")
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -15,18 +15,13 @@ from crib_env.agents.networks.weights_file import load_tensors
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.ranks import N_INPUTS
-from crib_env.train import ddqn
 from crib_env.train.ddqn import DDQN, PRESETS, DoubleDQN, Transitions, new_agent, transitions_of
 from crib_env.train.loop.run import Round
 from crib_env.train.shared.experience import Decisions, explore, play_episodes, rewards_of
 from crib_env.train.shared.replay import Memory
 from tests.helpers.decided import decided
-from tests.helpers.learner_runs import command, new_run
+from tests.helpers.learner_runs import command
 from tests.helpers.small_settings import DDQN as SMALL
-
-
-def run(settings, path):
-    return new_run(ddqn, settings, path)
 
 
 def some_decisions(n=64, seed=0, **options):
@@ -130,14 +125,6 @@ def test_rewards_of_real_deals_add_up():
             assert rewards[mine].sum() == scores[seat] - scores[1 - seat] - decisions.points[mine][0]
 
 
-def test_settled_rewards_pay_a_discard_its_loss_to_the_best_one():
-    _, decisions = some_decisions(200)
-    rewards, _ = rewards_of(decisions, settled=True)
-    first = decisions.is_discard & np.append(True, ~decisions.is_discard[:-1])
-    assert (rewards[first] <= 1e-9).all()
-    assert (rewards[first] < -0.5).any()
-
-
 def test_replay_keeps_the_newest():
     _, decisions = some_decisions()
     new = transitions_of(decisions, *rewards_of(decisions, True), 1.0)
@@ -221,16 +208,6 @@ def test_ctrl_c_keeps_every_finished_round_and_says_how_to_continue(tmp_path):
     assert f"crib-env train ddqn --resume {folder.relative_to(tmp_path)}" in errors
     [checkpoint] = folder.glob("checkpoints/*.safetensors")
     assert load_tensors(checkpoint)[1]["episodes"] >= 128
-
-
-def test_the_play_alone_is_learned_by_one_network(tmp_path):
-    settings = replace(SMALL, evaluations=0, networks="one", opponent="random", episode="play", rewards="points")
-    agent, summary = run(settings, tmp_path)
-    assert summary["episodes"] == SMALL.episodes
-    assert list(agent.networks) == ["all"]
-    _, decisions = some_decisions(episode="play")
-    assert not decisions.is_discard.any()
-    assert np.bincount(decisions.chain).max() == 4
 
 
 def test_the_networks_of_anderson_et_al():

@@ -22,7 +22,6 @@ from crib_env.agents.equilibrium import (
     situation,
 )
 from crib_env.batch import GameBatch
-from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.commands.analyse import leads
 from crib_env.hands import HAND_TABLES, HANDS, hand_number
@@ -306,9 +305,7 @@ def test_the_command_shows_a_hand_in_any_form(capsys):
     leads(("6s4d4c5h",))
     assert capsys.readouterr().out == first
     leads(("4C", "4D", "5H", "6S"), dealer=True)
-    out = capsys.readouterr().out
-    assert re.search(r"5 +never", out)
-    assert len([line for line in out.splitlines() if line.strip()[:1] in tuple(RANKS) and "%" in line]) == 12
+    assert re.search(r"5 +never", capsys.readouterr().out)
     with refused("4C 4D"):
         leads(("4C", "4D"))
 

@@ -38,14 +38,19 @@ LEARNER = "tests.helpers.killed_once:DDQNKilledOnce"
 EXECUTORS = ["processes", pytest.param("dask", marks=pytest.mark.slow), pytest.param("ray", marks=pytest.mark.slow)]
 
 
+def with_two_workers(name, patch):
+    """Skips without its package; connected here, it has two workers."""
+    pytest.importorskip({"processes": "joblib", "dask": "distributed"}.get(name, name))
+    patch.setattr(os, "cpu_count", lambda: 2)
+    patch.setenv("RAY_AUTH_MODE", "disabled")  # also where this user has a token
+    patch.setenv("PYTHONPATH", str(ROOT))  # workers import this module
+
+
 @pytest.fixture(scope="module", params=EXECUTORS)
 def local(request, tmp_path_factory):
     """The name of an executor, and two workers of it on this machine."""
-    pytest.importorskip({"processes": "joblib", "dask": "distributed"}.get(request.param, request.param))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "cpu_count", lambda: 2)
-        patch.setenv("RAY_AUTH_MODE", "disabled")  # also where this user has a token
-        patch.setenv("PYTHONPATH", str(ROOT))  # workers import this module
+        with_two_workers(request.param, patch)
         with connected(request.param) as cluster:
             yield request.param, cluster
 
@@ -131,10 +136,8 @@ def test_a_suite_equals_the_suite_without_an_executor(tmp_path):
 @pytest.fixture(params=EXECUTORS)
 def executor(request, monkeypatch):
     """The name of one with two workers, which a command connects to itself."""
-    pytest.importorskip({"processes": "joblib", "dask": "distributed"}.get(request.param, request.param))
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    for name, value in (("RAY_AUTH_MODE", "disabled"), ("PYTHONPATH", str(ROOT)), ("OMP_NUM_THREADS", "1")):
-        monkeypatch.setenv(name, value)
+    with_two_workers(request.param, monkeypatch)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
     return request.param
 
 

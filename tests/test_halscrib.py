@@ -89,13 +89,8 @@ def test_the_seven_discard_strategies(dealer):
         assert values[RISKY, 0, k] == pytest.approx(hand.max() + (crib.max() if dealer else -crib.min()))
         assert ties[SAFE, 0, k] == hand.min()
         assert ties[OPTIMAL, 0, k] == hand.max()
-
-
-def test_four_card_scores_ignore_starter_and_crib():
-    six = np.array([sorted(parse_cards("5H 6H 7H JH 2C KD"))])
-    values, _, _ = discard_values(six, np.array([True]))
-    place = [sorted(six[0][pair]) for pair in PLACES].index(sorted(parse_cards("2C KD")))
-    assert values[SURE, 0, place] == 3 + 2 + 4  # a run, fifteen, a flush
+    place = [sorted(six[pair]) for pair in PLACES].index(sorted(parse_cards("2C KD")))
+    assert values[SURE, 0, place] == 3 + 2 + 4  # a run, fifteen, a flush: without starter and crib
 
 
 def views_of_play(hands, laid="", scores=(0, 0), n=1):

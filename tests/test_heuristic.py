@@ -91,16 +91,16 @@ def discards_from(six, *, dealer):
     return {crib_env.format_card(card) for card in discarded}
 
 
-def test_a_double_run_is_kept():
-    assert discards_from("6C 7H 7S 8D KC 2H", dealer=False) == {"KC", "2H"}
-
-
-def test_as_dealer_a_pair_goes_to_the_crib_when_the_hand_does_not_suffer():
-    assert discards_from("2C 2H 9S TD JC QH", dealer=True) == {"2C", "2H"}
-
-
-def test_no_rule_sacrifices_a_good_hand():
-    assert discards_from("5C 5H 5S JD KC 2H", dealer=True) == {"KC", "2H"}  # fives would suit the crib
+@pytest.mark.parametrize(
+    ("six", "dealer", "discarded"),
+    [
+        ("6C 7H 7S 8D KC 2H", False, {"KC", "2H"}),  # a double run is kept
+        ("2C 2H 9S TD JC QH", True, {"2C", "2H"}),  # a pair goes to the own crib where the hand does not suffer
+        ("5C 5H 5S JD KC 2H", True, {"KC", "2H"}),  # fives would suit the crib, and no rule sacrifices a good hand
+    ],
+)
+def test_known_discards(six, dealer, discarded):
+    assert discards_from(six, dealer=dealer) == discarded
 
 
 @pytest.mark.parametrize("name", ["heuristic", "strategy-weights:random"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import numpy as np
@@ -12,7 +11,6 @@ import crib_env
 from crib_env import parse_cards
 from crib_env.agents import make_agent
 from crib_env.agents.human import HumanAgent, ask, read_choice
-from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.evaluate.matches.match import play_match
 from tests.helpers.refusals import refused
 
@@ -112,13 +110,3 @@ def test_it_stops_where_a_shell_has_closed_input_or_output(stream, monkeypatch):
     monkeypatch.setattr(sys, stream, None)  # as Python has it after <&- or >&-
     with pytest.raises(KeyboardInterrupt):
         ask(crib_env.GameBatch(crib_env.streams(1, 1)).views(np.zeros(1, np.int64)))
-
-
-def test_a_record_keeps_scores_to_start_from():
-    line = {"game": 0, "seed": 0, "players": ["a", "b"], "first_dealer": 0, "deals": [], "cards": [], "scores": [0, 0]}
-    plain = GameRecord.of_line(json.dumps(line))
-    assert plain.start_scores == (0, 0)
-    assert "start_scores" not in json.loads(plain.to_line())
-    other = GameRecord.of_line(json.dumps({**line, "start_scores": [90, 80]}))
-    assert json.loads(other.to_line())["start_scores"] == [90, 80]
-    assert other.begin().scores == (90, 80)

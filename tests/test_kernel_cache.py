@@ -256,17 +256,7 @@ def test_nothing_is_left_to_compile_after_the_command_that_compiles_ahead():
     process = start(PACKAGE.parent, USE_ALL)
     out, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
-    *parts, total, left = out.splitlines()
-    assert [part.split("  ")[0] for part in parts] == [
-        "environments",
-        "vector environments",
-        "batches",
-        "scores",
-        "discards",
-        "expert",
-    ]
-    assert total.startswith("the kernels of the environments and of expert are compiled: ")
-    assert left == "[]"
+    assert out.splitlines()[-1] == "[]"
 
 
 def test_kernels_that_are_not_as_listed_are_compiled_anew_once(compiled):

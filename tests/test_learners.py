@@ -72,11 +72,8 @@ def test_a_learner_learns(name, changes, least, tmp_path):
     [
         ("ddqn", "paper", {}),
         ("ddqn", None, {"opponent": "greedy", "observation": "board"}),
-        (
-            "ddqn",
-            None,
-            {**GAMES, "opponent": "random", "networks": "one", "inputs": "bits"},
-        ),
+        ("ddqn", None, {**GAMES, "opponent": "random", "networks": "one", "inputs": "bits"}),
+        ("ddqn", None, {"opponent": "random", "networks": "one", "episode": "play", "rewards": "points"}),
         pytest.param("drqn", "paper", {"memory": 8}, marks=pytest.mark.slow),
         ("drqn", None, {"opponent": "greedy", "observation": "board", "direct": False}),
         ("drqn", None, {"opponent": "random", **DRQN_GAMES}),

@@ -222,17 +222,6 @@ def test_a_budget_is_that_of_the_file(budget, holds):
         assert len(asked) == len(lines()) == len(games)
 
 
-def test_half_a_letter_in_an_answer_costs_nothing():
-    games, model = positions(4), PlayerInWords("greedy")
-    with model_server(lambda messages: "\ud83d " + model.answer(messages)) as (url, asked):
-        agent = llm(url)
-        assert cards_of(agent, games) == cards_of(make_agent("greedy"), games)
-        assert not agent.faults
-        llm_agent.kept_in.cache_clear()
-        cards_of(llm(url), games)
-    assert len(asked) == len(games)
-
-
 KEY = "sk-proj-0123456789abcdef"
 
 
@@ -268,9 +257,11 @@ def test_calls_wait_side_by_side():
 
 
 def test_a_file_that_was_cut_off_or_is_another_one(tmp_path):
-    games = positions(4)
-    with model_server(PlayerInWords("greedy").answer) as (url, asked):
-        cards_of(llm(url), games)
+    games, model = positions(4), PlayerInWords("greedy")
+    with model_server(lambda messages: "\ud83d " + model.answer(messages)) as (url, asked):  # half a letter
+        agent = llm(url)
+        assert cards_of(agent, games) == cards_of(make_agent("greedy"), games)
+        assert not agent.faults
         file = tmp_path / "runs/llm/m.jsonl"
         file.write_bytes(file.read_bytes()[:-30])
         llm_agent.kept_in.cache_clear()
@@ -286,11 +277,8 @@ def test_a_file_that_was_cut_off_or_is_another_one(tmp_path):
     ("settings", "fault"),
     [
         ("", "agent 'llm' needs its model: write llm:model=…"),
-        (
-            "model=m,base_url=localhost",
-            "base_url='localhost' is not allowed: give one such as http://localhost:8000/v1",
-        ),
-        ("model=m,base_url=http://me:pw@x/v1", "base_url='http://…@x/v1' is not allowed.*OPENAI_API_KEY alone"),
+        ("model=m,base_url=localhost", "base_url='localhost' is not allowed"),
+        ("model=m,base_url=http://me:pw@x/v1", "base_url='http://…@x/v1' is not allowed"),
         ("model=m,api_key=sk", "has no setting 'api_key'"),
         ("model=m,threads=0", "threads=0 is not allowed, give at least 1"),
         ("model=m,asks=0", "asks=0 is not allowed"),
@@ -299,12 +287,8 @@ def test_a_file_that_was_cut_off_or_is_another_one(tmp_path):
     ],
 )
 def test_a_bad_setting_is_named(settings, fault):
-    with pytest.raises(ValueError, match=re.escape(fault).replace(r"\.\*", ".*")):
+    with refused(fault):
         make_agent(f"llm:{settings}")
-
-
-def schema_of(form):
-    return form["json_schema"]["schema"] if form["type"] == "json_schema" else form["schema"]
 
 
 @pytest.mark.parametrize("schema", ["json_schema", "json_object"])
@@ -322,7 +306,7 @@ def test_a_schema_allows_the_legal_answers(schema, example):
     for body, _ in asked:
         form = body["response_format"]
         assert (form["type"], body["max_tokens"]) == (schema, 30)
-        answers = schema_of(form)["properties"]["answer"]["enum"]
+        answers = form.get("json_schema", form)["schema"]["properties"]["answer"]["enum"]
         told = re.search(r"You hold (.*)\.", body["messages"][-1]["content"])[1]
         assert {card for text in answers for card in parse_cards(text)} <= set(parse_cards(told))
         allowed.append(len(answers))

@@ -94,20 +94,13 @@ def endings(opponent_cards, n):
     return found[:n]
 
 
-@pytest.mark.parametrize(("opponent_cards", "n"), [(0, 5), (1, 30), (2, 6)])
-def test_endings_are_exact(opponent_cards, n):
+@pytest.mark.parametrize(("opponent_cards", "n"), [(0, 5), (1, 30), (2, 6), pytest.param(3, 4, marks=pytest.mark.slow)])
+def test_endings_are_exact_and_three_cards_are_the_best_mean(opponent_cards, n):
     views = endings(opponent_cards, n)
     assert len(views) == n
     for view in views:
-        nets = expected_nets(view, depth=8)
-        assert nets[int(make_agent("minimax").act(view)[0])] == pytest.approx(max(nets.values()))
-
-
-@pytest.mark.slow
-def test_a_search_of_three_cards_takes_the_best_mean():
-    for view in endings(3, 4):
-        depth = 8 if np.count_nonzero(view.hand >= 0) == 2 else 3
-        nets = expected_nets(view, depth)
+        is_whole = opponent_cards < 3 or np.count_nonzero(view.hand >= 0) == 2
+        nets = expected_nets(view, depth=8 if is_whole else 3)
         assert nets[int(make_agent("minimax").act(view)[0])] == pytest.approx(max(nets.values()))
 
 

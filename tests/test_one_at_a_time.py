@@ -99,11 +99,7 @@ def first_view(thrown=()):
 @pytest.mark.parametrize(
     ("method", "given", "message"),
     [
-        (
-            "throw",
-            "5C",
-            "in game 1, with AC 2C 3C 4C 5C 6C at 0–0: throw gave 5C, allowed are two of AC 2C 3C 4C 5C 6C",
-        ),
+        ("throw", "5C", "in game 1, with AC 2C 3C 4C 5C 6C at 0–0: throw gave 5C, allowed are two of"),
         ("throw", "5C 7C", "throw gave 5C 7C, allowed are two of AC 2C 3C 4C 5C 6C"),
         ("throw", "5C 5C", "throw gave '5C 5C', which is not two cards .5C is given twice"),
         ("throw", (1, 2, 3), "allowed are two of"),

@@ -5,6 +5,7 @@ import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import gymnasium
 import numpy as np
@@ -120,6 +121,7 @@ def my_file(tmp_path, monkeypatch):
     ("settings", "read"),
     [
         ("", (2, False, "low", 0.5, 3, None)),
+        (".load:a/b", (2, False, "low", 0.5, 3, Path("a/b"))),
         (":depth=7,bold=yes,lead=high,share=0.25,top=none", (7, True, "high", 0.25, None, None)),
         (":some/path", (2, False, "low", 0.5, 3, Path("some/path"))),
         (":path=a,b=c/final,bold=true", (2, True, "low", 0.5, 3, Path("a,b=c/final"))),
@@ -131,10 +133,6 @@ def my_file(tmp_path, monkeypatch):
 )
 def test_settings_are_the_parameters_of_the_constructor(my_file, settings, read):
     assert make_agent(f"my_file:MyAgent{settings}").settings == read
-
-
-def test_a_class_method_makes_an_agent(my_file):
-    assert make_agent("my_file:MyAgent.load:a/b").settings[-1] == Path("a/b")
 
 
 @pytest.mark.parametrize(
@@ -161,24 +159,15 @@ def test_a_name_keeps_the_settings_that_make_a_difference(my_file, spec, name):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        (
-            "my_fil:MyAgent",
-            "there is no agent 'my_fil:MyAgent': no module 'my_fil' in this folder or on Python's path",
-        ),
-        (
-            "my_file:Agent",
-            "my_file has no 'Agent', it has MyAgent, Nameless, NeedsTable, NamesItself, Reads, HasAFixedName, InHands",
-        ),
+        ("my_fil:MyAgent", "there is no agent 'my_fil:MyAgent': no module 'my_fil'"),
+        ("my_file:Agent", "my_file has no 'Agent', it has MyAgent, Nameless, "),
         ("my_file:MyAgent.lod", "MyAgent has no 'lod'"),
         ("my_file:a_number.half", "int has no 'half'"),
         ("my_file:a_number", "'my_file:a_number' is no agent: give a class, or a method that makes one"),
         ("my_file:Numb", "'my_file:Numb' is not an agent: it has no method act(views), nor throw(view) and lay(view)"),
         ("my_file:NeedsTable", "agent 'my_file:NeedsTable' needs its table, which cannot be given as text"),
         ("my_file:MyAgent.load", "agent 'my_file:MyAgent.load' needs its path: write my_file:MyAgent.load:PATH"),
-        (
-            "my_file:MyAgent:deep=3",
-            "agent 'my_file:MyAgent' has no setting 'deep': its settings are depth, bold, lead, share, top, path",
-        ),
+        ("my_file:MyAgent:deep=3", "has no setting 'deep': its settings are depth, bold, lead, share, top, path"),
         ("my_file:MyAgent:depth=x", "agent 'my_file:MyAgent': depth='x' is not allowed, give a whole number"),
         ("my_file:MyAgent:top=x", "top='x' is not allowed, give a whole number, or none"),
         ("my_file:MyAgent:bold=x", "bold='x' is not allowed, give yes or no"),
@@ -189,10 +178,7 @@ def test_a_name_keeps_the_settings_that_make_a_difference(my_file, spec, name):
         ("my_file:Reads:nowhere", "agent 'my_file:Reads': [Errno 2] No such file or directory: 'nowhere'"),
         ("broken_file:Broken", "broken_file cannot be imported (invalid syntax (broken_file.py, line 1))"),
         ("needy_file:Needy", "needy_file cannot be imported (No module named 'a_library_that_is_not_there')"),
-        (
-            "my_file.py:MyAgent",
-            "no module 'my_file.py' in this folder or on Python's path; write it without .py: my_file:MyAgent",
-        ),
+        ("my_file.py:MyAgent", "write it without .py: my_file:MyAgent"),
         ("random:seed=-1", "agent 'random': "),
         ("greedy:3", "agent 'greedy' has no setting '3': it has none"),
     ],
@@ -215,18 +201,11 @@ def test_a_weights_file_may_have_commas_and_equals_signs_in_its_path(tmp_path):
 
 
 def test_a_file_cannot_choose_which_code_runs(my_file):
-    config = my_file / "config.json"
-    config.write_text(json.dumps({"learner": "my_file:MyAgent"}))
-    with refused(my_file):
-        make_agent(str(my_file))
-    config.write_text(json.dumps({"learner": ["greedy"]}))
-    with refused(my_file):
-        make_agent(str(my_file))
+    for learner in ("my_file:MyAgent", ["greedy"]):
+        (my_file / "config.json").write_text(json.dumps({"learner": learner}))
+        with refused(my_file):
+            make_agent(str(my_file))
     assert "my_file" not in sys.modules
-
-
-def interrupt(*_):
-    raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize(
@@ -239,7 +218,7 @@ def interrupt(*_):
 def test_the_line_after_ctrl_c_names_code_of_ones_own(words, inner, my_file, monkeypatch):
     command, *more = words
     with monkeypatch.context() as patch:
-        patch.setattr(f"crib_env.evaluate.commands.{command}.{inner}", interrupt)
+        patch.setattr(f"crib_env.evaluate.commands.{command}.{inner}", Mock(side_effect=KeyboardInterrupt))
         stopped = run_here(main, command, "my_file:MyAgent:depth=3", *more, "--folder", "a folder")
     assert stopped.status == 130
     line = shlex.split(stopped.errors.splitlines()[-1].partition("continue with: ")[2])
@@ -275,15 +254,9 @@ def test_an_agent_of_ones_own_plays_wherever_agents_are_named(my_file, capsys):
 def test_an_opponent_of_ones_own_is_named_in_gymnasium(my_file):
     episodes = []
     for opponent in ("my_file:MyAgent:depth=3", make_agent("my_file:MyAgent")):
-        env = gymnasium.make("crib_env/Cribbage-v0", opponent=opponent, mask="info", episode="deal")
-        envs = gymnasium.make_vec(
-            "crib_env/Cribbage-v0",
-            num_envs=2,
-            vectorization_mode="vector_entry_point",
-            opponent=opponent,
-            mask="info",
-            episode="deal",
-        )
+        options = {"opponent": opponent, "mask": "info", "episode": "deal"}
+        env = gymnasium.make("crib_env/Cribbage-v0", **options)
+        envs = gymnasium.make_vec("crib_env/Cribbage-v0", 2, "vector_entry_point", **options)
         observation, info = env.reset(seed=5)
         observations, infos = envs.reset(seed=5)
         seen = []

@@ -5,6 +5,7 @@ import math
 import re
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -106,12 +107,9 @@ def test_a_printed_number_stands_for_its_rounding_and_its_sample():
     [
         # A range without a sample: confirmed inside, undecided across an end.
         (Published("8.1", 8.05, 8.15), (8.1, 8.14), "confirmed"),
-        (Published("8.1", 8.05, 8.15), (8.14, 8.2), "undecided"),
         (Published("8.1", 8.05, 8.15), (8.0, 8.2), "undecided"),
-        (Published("8.1", 8.05, 8.15), (8.16, 8.2), "differs"),
         (Published("8.1", 8.05, 8.15), (7.9, 8.04), "differs"),
         (Published("8.1", 8.05, 8.15), (8.16, 9.0), "differs"),  # wider than the range, and still apart
-        (Published("7.3 to 7.6", 7.25, 7.65), (7.4, 7.5), "confirmed"),
         (Published("better", 0.5), (0.51, 0.6), "confirmed"),
         (Published("better", 0.5), (0.49, 0.6), "undecided"),
         (Published("better", 0.5), (0.4, 0.49), "differs"),
@@ -122,7 +120,6 @@ def test_a_printed_number_stands_for_its_rounding_and_its_sample():
         (share("98 %", 980, 1000, 0.01), (0.98, 0.999), "confirmed"),  # they meet
         (share("98 %", 980, 1000, 0.01), (0.994, 0.999), "differs"),
         (share("98 %", 980, 1000, 0.01), (0.95, 0.99), "undecided"),  # ours is the wider
-        (share("41 of 100", 41, 100), (0.45, 0.46), "not refuted"),
         (share("41 of 100", 41, 100), (0.49, 0.52), "not refuted"),  # so would half of all games be
         (share("41 of 100", 41, 100), (0.52, 0.54), "differs"),
         (share("41 of 100", 41, 100), (0.3, 0.6), "undecided"),
@@ -180,11 +177,8 @@ def test_deals_are_mirrored_and_dealers_get_the_crib():
 
 
 def test_a_player_discards_as_one_and_lays_as_another():
-    mixed, greedy, random = (
-        DiscardsAndLays(make_agent("greedy"), make_agent("random")),
-        make_agent("greedy"),
-        make_agent("random"),
-    )
+    greedy, random = make_agent("greedy"), make_agent("random")
+    mixed = DiscardsAndLays(greedy, random)
     seen = []
 
     def watch(views, cards):
@@ -304,13 +298,9 @@ def test_trainings_begin_go_on_and_are_not_repeated(tmp_path, monkeypatch, statu
     for _ in range(2):
         assert script.train(place, TRAINING, 10) == place
     assert [" ".join(words) for words in FakeTrain.commands[1:]] == [f"-m crib_env.train td --resume {place}"]
-
-
-def test_a_training_that_fails_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(script.subprocess, "Popen", FakeTrain)
     monkeypatch.setattr(FakeTrain, "status", 2)
     with refused("training small"):
-        script.train(tmp_path / "small", TRAINING, 7)
+        script.train(tmp_path / "other", TRAINING, 7)
 
 
 # Whole reproductions.
@@ -339,14 +329,10 @@ def computed(monkeypatch):
     return keys, claims
 
 
-def stop(effort):
-    raise KeyboardInterrupt
-
-
 def test_a_stopped_reproduction_goes_on_and_reports(computed, tmp_path, monkeypatch):
     keys, claims = computed
     whole = claims[2]
-    claims[2] = replace(whole, measure=stop)
+    claims[2] = replace(whole, measure=Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         script.papers("oconnor-2000", quick=True, seed=5, folder=tmp_path)
     claims[2] = whole

@@ -176,30 +176,19 @@ def test_a_file_cannot_choose_which_program_runs_nor_where_the_key_of_a_model_is
         make_agent(str(tmp_path))
 
 
-@pytest.fixture
-def illegal(tmp_path, monkeypatch):
-    """The name of a program whose fifth answer is illegal."""
+@pytest.mark.filterwarnings("ignore:agent .pipe")
+def test_matches_and_leagues_report_the_faults_also_resumed_ones(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("bot").write_text(f"#!{sys.executable} -IS\n{BOT.replace('exec(sys.argv[1])', 'cards = []')}")
     Path("bot").chmod(0o755)
-    return "pipe:./bot"
-
-
-@pytest.mark.filterwarnings("ignore:agent .pipe")
-def test_a_match_reports_the_faults(illegal, capsys):
+    illegal, line = "pipe:./bot", "pipe:./bot: 1 answer could not be used (illegal 1)"
     match(MatchArguments("greedy", illegal, 2, json_file=Path("match.json")))
-    assert "pipe:./bot: 1 answer could not be used (illegal 1)\n" in capsys.readouterr().out
+    assert line in capsys.readouterr().out
     assert json.loads(Path("match.json").read_text())["faults"] == {"a": {}, "b": {"illegal": 1}}
-
-
-@pytest.mark.filterwarnings("ignore:agent .pipe")
-def test_a_league_reports_the_faults_also_when_it_is_resumed(illegal, capsys):
-    folder, line = Path("league"), "pipe:./bot: 1 answer could not be used (illegal 1)"
-    league(("random", illegal), 2, folder=folder, threads=1)
-    assert line in capsys.readouterr().out
-    league(("random", illegal), 2, folder=folder, threads=1)
-    assert line in capsys.readouterr().out
-    assert line in (folder / "league.md").read_text()
+    for _ in range(2):
+        league(("random", illegal), 2, folder=Path("league"), threads=1)
+        assert line in capsys.readouterr().out
+    assert line in Path("league/league.md").read_text()
 
 
 @pytest.mark.filterwarnings("ignore:agent .pipe")
@@ -224,12 +213,9 @@ def held_open(tmp_path):
     os.close(reader)
 
 
-STAYS = "sleep 1000 & while read line; do echo $line; done; sleep 1000"
-
-
 def stays(path):
     """A program that repeats what it reads, with a child, and goes on after the end of its input."""
-    return ["sh", "-c", f"exec 9>{path}; {STAYS}"]
+    return ["sh", "-c", f"exec 9>{path}; sleep 1000 & while read line; do echo $line; done; sleep 1000"]
 
 
 def test_it_ends_with_its_object_and_its_children_with_it(held_open):

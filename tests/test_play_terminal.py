@@ -123,6 +123,7 @@ def test_ctrl_c_keeps_the_game_and_resume_goes_on_with_it(folder, monkeypatch, c
     stop_after(monkeypatch, 10_000)
     play(agent, terminal=True, seed=8, scores=(95, 90))
     whole = read_records(folder / "games.jsonl")[0]
+    assert whole.start_scores == (95, 90)
     for pieces in (1, 9):
         stop_after(monkeypatch, pieces)
         with pytest.raises(KeyboardInterrupt):
@@ -176,17 +177,6 @@ def test_the_coach_speaks_when_it_is_asked_to(coach, notes_early, folder, monkey
     with pytest.raises(KeyboardInterrupt):
         play("greedy", terminal=True, seed=3, coach=coach)
     assert ("coach: You discard" in capsys.readouterr().out) == (coach != "off")
-
-
-def test_the_dealer_and_the_scores_are_chosen(folder, monkeypatch, capsys):
-    for dealer, said in (("me", "deal 1: you deal\n"), ("agent", "deal 1: random deals\n")):
-        stop_after(monkeypatch, 1)
-        with pytest.raises(KeyboardInterrupt):
-            play("random", terminal=True, dealer=dealer, scores=(30, 40), seed=1)
-        out = capsys.readouterr().out
-        assert said in out
-        assert "you 30" in out
-        assert "opponent 40" in out
 
 
 @pytest.mark.parametrize(

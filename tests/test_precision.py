@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -73,7 +74,7 @@ def test_a_run_keeps_the_precision_that_it_began_with(fastest, tmp_path, monkeyp
     begin = ["train", "td", "--folder", "mine", "--episodes", "64", "--hidden", "8", "--hidden-discard", "8"]
     monkeypatch.setattr(sys, "argv", [*begin, "--evaluations", "0", "--final-games", "20"])
     with monkeypatch.context() as patch:
-        patch.setattr("crib_env.train.td.TD.play_and_learn", interrupted)
+        patch.setattr("crib_env.train.td.TD.play_and_learn", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(SystemExit):
             train_command.main()
     here = processor()
@@ -90,10 +91,6 @@ def test_a_run_keeps_the_precision_that_it_began_with(fastest, tmp_path, monkeyp
     assert f"precision: {fastest}{emulated}; processor: {processor()}\n" in said
     assert f"begun on {here}: digits may differ from those of a run on one processor\n" in said
     assert json.loads((tmp_path / "mine" / "config.json").read_text()) == config
-
-
-def interrupted(*_):
-    raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -108,7 +108,4 @@ def test_the_command(tmp_path, monkeypatch):
     assert "± 2.00%" in done.out
     done = run_here(main, "runs", "elsewhere")
     assert done.status == 2
-    assert (
-        done.errors
-        == "error: elsewhere is not the folder of a run: it has no readable config.json (there is no config.json)\n"
-    )
+    assert done.errors.startswith("error: elsewhere is not the folder of a run: ")

@@ -83,4 +83,3 @@ def test_a_finished_sweep_is_reported_again_and_unchanged(tmp_path, monkeypatch,
     assert again.splitlines()[0] == "finished already: two/seed-0"
     assert "% ± " in again
     assert files == first
-    assert max(map(len, again.splitlines())) <= 80

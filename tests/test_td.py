@@ -10,8 +10,7 @@ import torch
 
 import crib_env
 from crib_env.agents import make_agent
-from crib_env.agents.networks.feed_forward import ValueNetwork
-from crib_env.agents.networks.td import TDAgent, after_states, discard_inputs, gaussian_weights, moved, play_inputs
+from crib_env.agents.networks.td import TDAgent, after_states, discard_inputs, moved, play_inputs
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, EPISODES, GAME, OVER, PLAY
 from crib_env.evaluate.matches.match import play_match
@@ -22,9 +21,7 @@ from crib_env.train.shared.experience import Decisions, play_episodes
 from crib_env.train.td import (
     MOVES,
     PRESETS,
-    TD,
     Explorer,
-    TDSettings,
     Weights,
     fade_and_add_gradient,
     learn,
@@ -56,7 +53,10 @@ def positions(n=40, decisions=12):
 
 
 def test_an_after_state_is_what_the_engine_shows_after_the_move():
-    """For every move in many positions; the engine's own additions, a starter cut or a new deal, are left out."""
+    """For every move in many positions; the engine's own additions, a starter cut or a new deal, are left out.
+
+    All moves are fifteen discards, or five with the card discarded already; in the play one card of each rank.
+    """
     compared = {DISCARD: 0, PLAY: 0}
     for batch, rows in positions():
         views = batch.views(rows)
@@ -64,7 +64,15 @@ def test_an_after_state_is_what_the_engine_shows_after_the_move():
         before = batch.games.copy()
         for decision, row in enumerate(rows):
             seat, phase = int(before["turn"][row]), int(before["phase"][row])
-            for k in range(ends[decision - 1] if decision else 0, ends[decision]):
+            first, end = ends[decision - 1] if decision else 0, ends[decision]
+            legal = np.flatnonzero(views.action_mask[decision])
+            assert len({state.tobytes() for state in states[first:end]}) == end - first
+            if phase == DISCARD:
+                assert end - first == {6: 15, 5: 5}[len(legal)]
+                assert (states[first:end, 1:53].sum(axis=1) == 4).all()
+            else:
+                assert sorted(cards[first:end] % 13) == sorted(set(legal % 13))
+            for k in range(first, end):
                 batch.games[row] = before[row]
                 batch.step(np.array([row]), cards[k : k + 1])
                 if views.hand[decision, 5] >= 0:  # the first of two to be discarded
@@ -79,22 +87,6 @@ def test_an_after_state_is_what_the_engine_shows_after_the_move():
                 compared[phase] += 1
             batch.games[row] = before[row]
     assert min(compared.values()) > 300
-
-
-def test_all_moves_are_considered():
-    """Fifteen discards, or the five with the card discarded already; in the play one card of each rank."""
-    for batch, rows in positions(50):
-        views = batch.views(rows)
-        discarding = views.is_discard
-        states, cards, ends = after_states(views.observation, views.action_mask, discarding)
-        for b, (first, end) in enumerate(zip(np.append(0, ends), ends)):
-            legal = np.flatnonzero(views.action_mask[b])
-            assert len({state.tobytes() for state in states[first:end]}) == end - first
-            if discarding[b]:
-                assert end - first == {6: 15, 5: 5}[len(legal)]
-                assert (states[first:end, 1:53].sum(axis=1) == 4).all()
-            else:
-                assert sorted(cards[first:end] % 13) == sorted(set(legal % 13))
 
 
 def test_a_move_that_is_made_was_considered():
@@ -202,21 +194,6 @@ def test_a_trace_by_hand():
     np.testing.assert_allclose(found, [0.1875, 0.15, 0.1875, 2.1875, 1.375], rtol=1e-6)
 
 
-def test_values_and_gradients_are_those_of_torch():
-    torch.manual_seed(1)
-    network = ValueNetwork(209, (5,), torch.nn.Sigmoid)
-    gaussian_weights(network)
-    weights, nodes = weights_of(network), np.empty(5, np.float32)
-    trace = no_traces(weights)
-    state = (np.random.default_rng(0).random(209) < 0.1).astype(np.int8)
-    worth = network(torch.from_numpy(state)[None].float())[0]
-    worth.backward()
-    assert value(weights, state, nodes) == pytest.approx(worth.item(), rel=1e-5)
-    fade_and_add_gradient(trace, weights, state, nodes, 0.7)
-    for array, parameter in zip(trace, network.parameters()):
-        np.testing.assert_allclose(array, parameter.grad.numpy(), rtol=1e-4, atol=1e-6)
-
-
 def gradient(network, state):
     network.zero_grad()
     network(torch.from_numpy(state)[None].float())[0].backward()
@@ -318,20 +295,6 @@ def test_rewards_of_real_deals_add_up_and_values_are_in_order():
     best, expected = agent.look_ahead(decisions.inputs, decisions.gains > -np.inf, decisions.is_discard)
     np.testing.assert_allclose(values, expected, atol=1e-5)
     assert 0.15 < (decisions.card != best).mean() < 0.3
-
-
-def test_a_gradient_step_moves_values_towards_their_targets():
-    torch.manual_seed(0)
-    learner = TD(TDSettings(hidden_discard=(64,), precision="float32", average_rate=1.0))
-    batch = GameBatch(streams(0, 16), episode="deal")
-    views = batch.views(batch.acting())
-    states, _, _ = after_states(views.observation, views.action_mask, views.is_discard)
-    _, different = np.unique(discard_inputs(states)[0], axis=0, return_index=True)  # to the network
-    states, targets = states[different[:40]], np.linspace(-3, 10, 40, dtype=np.float32)
-    losses = [learner.update(states, targets, True, 5e-3)["loss"] for _ in range(300)]
-    assert losses[-1] < 0.1 < losses[0]
-    with torch.no_grad():
-        np.testing.assert_allclose(learner.agent.values(states, True).numpy(), targets, atol=1.5)
 
 
 def test_it_uses_the_bits_and_the_mask_alone():

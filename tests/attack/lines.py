@@ -14,7 +14,7 @@ from crib_env.evaluate.__main__ import main as evaluate
 from crib_env.train.__main__ import main as train
 from crib_env.train.registry import LEARNERS, learner_named, presets_of
 from tests.attack import Attempts, Sizes
-from tests.helpers.command_lines import NEEDED, answer, bad_numbers, numbers_of
+from tests.helpers.command_lines import NEEDED, answer, bad_numbers, fault_of, numbers_of
 
 NO_AGENTS = (
     "", "nobody", "../..", "/etc/passwd", "a" * 5_000, "🂡", "::::", "greedy:depth=3", "random:seed=-1",
@@ -44,7 +44,7 @@ def attack(sizes: Sizes, seed: int) -> Iterator[Attempts]:
 def refuse(main: Callable[[], None], words: list[str]) -> None:
     """Raises an error unless the line is refused."""
     try:
-        if fault := answer(main, words).fault():
+        if fault := fault_of(answer(main, words)):
             raise ValueError(fault)
         if made := os.listdir():
             raise ValueError(f"it made {made}")

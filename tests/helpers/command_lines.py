@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import io
 import math
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import fields, is_dataclass
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 from unittest.mock import patch
@@ -15,6 +12,7 @@ from unittest.mock import patch
 from rich.progress import Progress
 
 from crib_env.values import Range
+from tests.helpers.command_here import Done, run_here
 
 # What each command needs; the files do not exist, since numbers are checked before files are opened.
 NEEDED = {
@@ -92,23 +90,16 @@ class BegunError(Exception):
     """Work has begun."""
 
 
-class Answer(NamedTuple):
-    """What a command line is answered with."""
-
-    status: int
-    errors: str
-    """What it prints to stderr."""
-
-    def fault(self) -> str | None:
-        """Why this is no answer to bad input, ``None`` if it is: a status of 2, and an error in words."""
-        if self.status != 2:
-            return f"status {self.status}"
-        if not self.errors.startswith("error: ") and "For full helptext, " not in self.errors:  # tyro's
-            return f"no error in words: {self.errors[-200:]!r}"
-        return None
+def fault_of(found: Done) -> str | None:
+    """Why this is no answer to bad input, ``None`` if it is: a status of 2, and an error in words."""
+    if found.status != 2:
+        return f"status {found.status}"
+    if not found.errors.startswith("error: ") and "For full helptext, " not in found.errors:  # tyro's
+        return f"no error in words: {found.errors[-200:]!r}"
+    return None
 
 
-def answer(main: Callable[[], None], arguments: list[str]) -> Answer:
+def answer(main: Callable[[], None], arguments: list[str]) -> Done:
     """Runs a command line that should be refused; as soon as it shows progress, it has begun to work.
 
     Raises:
@@ -119,15 +110,5 @@ def answer(main: Callable[[], None], arguments: list[str]) -> Answer:
     def begin(self: Progress) -> None:
         raise BegunError("it begins to work")
 
-    errors, status = io.StringIO(), 0
-    with (
-        patch.object(Progress, "__enter__", begin),
-        patch.object(sys, "argv", ["command", *arguments]),
-        redirect_stderr(errors),
-        redirect_stdout(io.StringIO()),
-    ):
-        try:
-            main()
-        except SystemExit as ended:
-            status = ended.code if isinstance(ended.code, int) else 1
-    return Answer(status, errors.getvalue())
+    with patch.object(Progress, "__enter__", begin):
+        return run_here(main, *arguments)

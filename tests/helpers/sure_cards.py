@@ -29,12 +29,9 @@ from crib_env.solver.public_state import (
     start_of_play,
 )
 from crib_env.tables.deal_chances import winner_by_hands
+from tests.helpers.hidden_cards import cards_of
 
 _MOST_IN_CRIB = 29
-
-
-def _cards(mask: int) -> list[int]:
-    return [card for card in range(52) if int(mask) >> card & 1]
 
 
 class _UnclearError(Exception):
@@ -64,10 +61,15 @@ class _Search:
     def __init__(self, g: np.void) -> None:
         by_role = [1 - int(g["dealer"]), int(g["dealer"])]
         self._me = by_role.index(int(g["turn"]))
-        self._kept, self._starter = _cards(g["kept"][g["turn"]]), int(g["cards"][12])
+        self._kept, self._starter = cards_of(g["kept"][g["turn"]]), int(g["cards"][12])
         self._laid = [(by_role.index(int(by)), int(card)) for by, card in zip(g["laid_by"], g["laid"]) if card >= 0]
-        self._seen = {*self._kept, *_cards(g["discards"][g["turn"]]), self._starter, *(card for _, card in self._laid)}
-        held = [card % N_RANKS for card in _cards(g["hand"][g["turn"]])]
+        self._seen = {
+            *self._kept,
+            *cards_of(g["discards"][g["turn"]]),
+            self._starter,
+            *(card for _, card in self._laid),
+        }
+        held = [card % N_RANKS for card in cards_of(g["hand"][g["turn"]])]
         state = start_of_play()
         for role, card in self._laid:
             self._until(state, role, card % N_RANKS)
