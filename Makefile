@@ -142,14 +142,10 @@ tensorboard: setup
 
 # Python for the browser: the npm package pyodide, which make web puts into the site.
 PYODIDE := 314.0.7
-# Its kernels are made for the browser with what this version of Numba keeps to itself.
-NUMBA := 0.68.1
 
 web: .venv/play-ready
 	npm install --silent --no-audit --no-fund --prefix .venv/web pyodide@$(PYODIDE)
-	$(BIN)/python $(INSTALL) -c constraints.txt numba==$(NUMBA)
-	export NUMBA_CACHE_DIR=$$(mktemp -d) && $(BIN)/python -m crib_env.evaluate.play.web docs/_build/html/play \
-	  .venv/web/node_modules/pyodide; status=$$?; rm -rf $$NUMBA_CACHE_DIR; exit $$status
+	$(BIN)/python -m crib_env.evaluate.play.web docs/_build/html/play .venv/web/node_modules/pyodide
 
 docs: .venv/ready
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -6,16 +6,13 @@ import shutil
 import sys
 from pathlib import Path
 
-from crib_env.evaluate.play.web.kernel_library import leave_code_plain
+from crib_env.evaluate.play.web.site import build_site
 
 
 def main(folder: Path, pyodide: Path) -> None:
     """Makes the site in a folder, from the folder of the npm package ``pyodide``."""
     if (linker := shutil.which("wasm-ld") or shutil.which("wasm-ld-14")) is None:
         sys.exit("there is no wasm-ld: apt-get install lld")
-    leave_code_plain()
-    from crib_env.evaluate.play.web.site import build_site
-
     try:
         build_site(folder, pyodide, [linker], lambda told: print(told, flush=True))
     except ValueError as error:

@@ -1,9 +1,9 @@
 """Kernels for the browser: their LLVM code, made for WebAssembly and linked into one shared library.
 
 The library is what Pyodide loads as it loads C extensions: code for 32-bit addresses that shares the memory of Python.
-The code is what Numba made of the source of the kernels. Numbers in it keep their 64 bits, records keep their layout,
-and only pointers are shorter. So Numba must not have tidied the code up for this processor, with its longer pointers
-(:func:`leave_code_plain`).
+The code is what Numba makes of the source of the kernels. Numbers in it keep their 64 bits, records keep their layout,
+and only pointers are shorter. So Numba must not tidy the code up for this processor, with its longer pointers: another
+process compiles it with NUMBA_OPT=0, and only then it is optimised for WebAssembly.
 
 Each function takes one block of memory: eight bytes for every number and address of its arguments, then as many for its
 result. ``browser/numba.py`` fills it.
@@ -11,26 +11,25 @@ result. ``browser/numba.py`` fills it.
 
 from __future__ import annotations
 
+import os
+import pickle
 import re
 import subprocess
+import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
-from llvmlite import ir
-from numba.core import cgutils
-from numba.core import types as numba_types
-from numba.core.codegen import JITCodeLibrary
-from numba.core.registry import CPUDispatcher
-from numba.np import arrayobj
+import numba
+import numpy as np
+from numba.extending import intrinsic
 
-from crib_env.files.whole_file import whole_file
-
-types: Any = numba_types  # their attributes have no types
+types: Any = numba.types  # their attributes have no types
+_numba: Any = numba
 _TRIPLE, _FEATURES = "wasm32-unknown-emscripten", "+bulk-memory,+mutable-globals,+sign-ext,+nontrapping-fptoint"
-_WORD, _REAL, _PLACE = ir.IntType(64), ir.DoubleType(), ir.IntType(32)
 # What Numba's own library does for arrays that a kernel makes, with the memory of Python. An array counts its uses in
 # one place, which threads never share here. Lists, which grow, no kernel makes. The product of whole numbers, with a
 # word on whether it fits, serves sizes of arrays only, and those are small.
@@ -87,90 +86,98 @@ define {i64, i1} @size_of_array(i64 %n, i64 %bytes) {
 """
 
 
-called: dict[Any, dict[tuple[Any, ...], None]] = {}
-"""By kernel: the types of arguments with which Python has called it, since :func:`leave_code_plain`."""
-
-
-def leave_code_plain() -> None:
-    """From now on Numba optimises a copy of its code; what kernels take over does not know how long a pointer is.
-
-    Calls are noted. To be called before a kernel is compiled, with an empty folder of kept kernels.
-    """
-    library: Any = JITCodeLibrary
-    dispatcher: Any = CPUDispatcher
-    optimise, call = library._optimize_final_module, dispatcher.__call__
-
-    def optimise_copy(one: Any) -> None:
-        plain, one._final_module = one._final_module, one._final_module.clone()
-        for function in plain.functions:
-            if not function.is_declaration and function.linkage == llvm.Linkage.external:
-                function.linkage = "linkonce_odr"  # as Numba does: several kernels take it over
-        one._shared_module = plain
-        optimise(one)
-
-    def noted_call(kernel: Any, *arguments: Any) -> Any:
-        called.setdefault(kernel, {})[tuple(map(kernel.typeof_pyval, arguments))] = None
-        return call(kernel, *arguments)
-
-    library._optimize_functions = lambda one, module: None
-    library._optimize_final_module = optimise_copy
-    dispatcher.__call__ = noted_call
-
-
 class Entry(NamedTuple):
-    """A kernel for certain types of arguments."""
+    """A kernel for certain types of arguments, which are described as ``browser/numba.py`` reads them: ``int64``,
+    ``int8[2]`` for an array of two axes whose items lie one after the other, ``record152``, or a list for a tuple."""
 
-    kernel: Any
-    """One of :data:`crib_env.kernels.KERNELS`."""
-    arguments: tuple[Any, ...]
-    name: str
-    """Of the function in the library."""
+    module: str
+    kernel: str
+    """Its name in the module."""
+    number: int
+    """In the library."""
+    arguments: list[Any]
+    returns: Any
+    records: dict[str, np.dtype[Any]]
+    """The structured types by their descriptions."""
 
     @property
-    def result(self) -> Any:
-        """What Numba made."""
-        return self.kernel.overloads[self.arguments]
-
-    def described(self) -> dict[str, object]:
-        """How it is called."""
-        return {
-            "name": self.name,
-            "arguments": [_described(kind) for kind in self.arguments],
-            "returns": _described(self.result.signature.return_type),
-        }
+    def name(self) -> str:
+        """Of the function in the library."""
+        return re.sub(r"\W", "_", f"{self.module}.{self.kernel}.{self.number}")
 
 
-def entries_of(kernels: Iterable[Any]) -> list[Entry]:
-    """What Python has called of these kernels so far, but for calls whose numbers Numba converted."""
-    return [
-        Entry(one, arguments, re.sub(r"\W", "_", f"{one.py_func.__module__}.{one.py_func.__qualname__}.{k}"))
-        for one in kernels
-        for k, arguments in enumerate(called.get(one, ()))
-        if arguments in one.overloads
-    ]
+def _described(value: Any, records: dict[str, np.dtype[Any]]) -> Any:
+    """The type of an argument; adds those of records."""
+    if isinstance(value, tuple):
+        return [_path(type(value)), *(_described(part, records) for part in value)]
+    if not isinstance(value, (np.ndarray, np.void)):
+        return str(numba.typeof(value))
+    dtype = value.dtype
+    item = f"record{dtype.itemsize}" if dtype.names else dtype.name
+    if dtype.names and records.setdefault(item, dtype) != dtype:
+        raise ValueError(f"two types of records have {dtype.itemsize} bytes: {dtype} and {records[item]}")
+    return f"{item}[{value.ndim}]" if isinstance(value, np.ndarray) else item
+
+
+def _described_type(made: Any) -> Any:
+    """One of Numba's types, of a result."""
+    if isinstance(made, types.BaseTuple):
+        return [_path(getattr(made, "instance_class", tuple)), *map(_described_type, made.types)]
+    return f"{made.dtype}[{made.ndim}]" if isinstance(made, types.Array) else str(made)
+
+
+def _path(made: type) -> str:
+    return "" if made is tuple else f"{made.__module__.removeprefix('crib_env.')}:{made.__name__}"
+
+
+class _Noted:
+    """A kernel that notes the arguments of all types with which Python calls it."""
+
+    def __init__(self, kernel: Any) -> None:
+        self._kernel = kernel
+        self.calls: dict[tuple[Any, ...], tuple[list[Any], dict[str, np.dtype[Any]]]] = {}
+
+    def __call__(self, *arguments: Any) -> Any:
+        made = tuple(map(numba.typeof, arguments))
+        if made not in self.calls:
+            records: dict[str, np.dtype[Any]] = {}
+            self.calls[made] = [_described(value, records) for value in arguments], records
+        return self._kernel(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._kernel, name)
+
+
+def called_in(play: Callable[[], None], kernels: Iterable[Any]) -> list[Entry]:
+    """What Python calls of these kernels when it plays; a second time, when they are compiled, it is noted."""
+    play()
+    noted = {id(kernel): _Noted(kernel) for kernel in kernels}
+    modules = [vars(module) for name, module in sys.modules.items() if name.partition(".")[0] == "crib_env"]
+    found = [(module, name, one) for module in modules for name, one in module.items() if id(one) in noted]
+    for module, name, one in found:
+        module[name] = noted[id(one)]
+    try:
+        play()
+    finally:
+        for module, name, one in found:
+            module[name] = one
+    entries: dict[str, Entry] = {}  # arrays that differ for Numba may be alike here
+    for one in noted.values():
+        of, returns = one.py_func, {made.args: made.return_type for made in one.nopython_signatures}
+        for made, (arguments, records) in one.calls.items():
+            if made in returns:  # else numbers were converted
+                path, result = (of.__module__, of.__qualname__), _described_type(returns[made])
+                entries.setdefault(f"{path} {arguments}", Entry(*path, len(entries), arguments, result, records))
+    return list(entries.values())
 
 
 def described_kernels(entries: Sequence[Entry]) -> dict[str, list[dict[str, object]]]:
     """The ways to call each kernel, by its module and name, to be written as JSON."""
     found: dict[str, list[dict[str, object]]] = {}
-    for entry in entries:
-        function = entry.kernel.py_func
-        found.setdefault(f"{function.__module__}:{function.__qualname__}", []).append(entry.described())
+    for one in entries:
+        way = {"name": one.name, "arguments": one.arguments, "returns": one.returns}
+        found.setdefault(f"{one.module}:{one.kernel}", []).append(way)
     return found
-
-
-def _described(kind: Any) -> object:
-    """A type: ``int64``, ``int8[2]`` for an array of two axes, ``record152``, or a list for a tuple."""
-    if isinstance(kind, types.Array):
-        return f"{_described(kind.dtype)}[{kind.ndim}]"
-    if isinstance(kind, types.Record):
-        return f"record{kind.size}"
-    if isinstance(kind, types.BaseNamedTuple):
-        made = kind.instance_class
-        return [f"{made.__module__.removeprefix('crib_env.')}:{made.__name__}", *map(_described, kind.types)]
-    if isinstance(kind, types.BaseTuple):
-        return ["", *map(_described, kind.types)]
-    return str(kind)
 
 
 def shared_library(entries: Sequence[Entry], linker: Sequence[str]) -> bytes:
@@ -181,9 +188,24 @@ def shared_library(entries: Sequence[Entry], linker: Sequence[str]) -> bytes:
         linker: the command of ``wasm-ld``.
 
     Raises:
-        ValueError: a kernel calls a function that is not there.
-        subprocess.CalledProcessError: it cannot be linked.
+        subprocess.CalledProcessError: a kernel calls a function that is not there, or it cannot be linked.
     """
+    with tempfile.TemporaryDirectory() as folder:
+        asked, compiled, library = (Path(folder, name) for name in ("entries", "kernels.o", "kernels.so"))
+        asked.write_bytes(pickle.dumps(list(entries)))
+        plain = {**os.environ, "NUMBA_OPT": "0", "NUMBA_CACHE_DIR": folder, "CRIB_ENV_QUIET": "1"}
+        program = f"import sys; from {__name__} import write_object_code; write_object_code(*sys.argv[1:])"
+        python = (sys.executable, "-W", "ignore:Cannot cache", "-c")
+        subprocess.run([*python, program, asked, compiled], env=plain, check=True)
+        exports = [f"--export={entry.name}" for entry in entries]
+        options = ("-shared", "--experimental-pic", "--no-entry", "--strip-all")
+        subprocess.run([*linker, *options, *exports, str(compiled), "-o", str(library)], check=True)
+        return library.read_bytes()
+
+
+def write_object_code(asked: str, compiled: str) -> None:
+    """Writes the code of the entries in a file, for WebAssembly; a ValueError if a kernel calls what is not there."""
+    entries: list[Entry] = pickle.loads(Path(asked).read_bytes())
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(_TRIPLE).create_target_machine(
@@ -191,9 +213,7 @@ def shared_library(entries: Sequence[Entry], linker: Sequence[str]) -> bytes:
     )
     whole = _for_machine(_MEMORY, machine)
     for entry in entries:
-        whole.link_in(_for_machine(str(_door(entry)), machine))
-    for entry in entries:
-        whole.link_in(_for_machine(str(entry.result.library._get_module_for_linking()), machine))
+        whole.link_in(_for_machine(_code(entry), machine))
     whole.verify()
     names = {entry.name for entry in entries}
     for value in (*whole.functions, *whole.global_variables):
@@ -206,7 +226,7 @@ def shared_library(entries: Sequence[Entry], linker: Sequence[str]) -> bytes:
     unknown |= {value.name for value in whole.global_variables if value.name.startswith("numba.dynamic.globals")}
     if unknown:
         raise ValueError(f"kernels call what is not there: {', '.join(sorted(unknown))}")
-    return _linked(machine.emit_object(whole), sorted(names), linker)
+    Path(compiled).write_bytes(machine.emit_object(whole))
 
 
 def _is_missing(function: Any) -> bool:
@@ -225,92 +245,94 @@ def _for_machine(code: str, machine: Any) -> Any:
     return llvm.parse_assembly(about + code)
 
 
-def _linked(code: bytes, names: Sequence[str], linker: Sequence[str]) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        compiled, library = Path(folder, "kernels.o"), Path(folder, "kernels.so")
-        with whole_file(compiled) as temporary, open(temporary, "wb") as file:
-            file.write(code)
-        exports = [f"--export={name}" for name in names]
-        options = ("-shared", "--experimental-pic", "--no-entry", "--strip-all")
-        subprocess.run([*linker, *options, *exports, str(compiled), "-o", str(library)], check=True)
-        return library.read_bytes()
-
-
 # --- Doors: functions of a block of memory --------------------------------------------------------------------------
 
 
-class _Block:
-    """The numbers and addresses in a block, one after the other."""
+@intrinsic
+def _pointer(typing: Any, address: Any, dtype: Any) -> Any:
+    """An address (int64) as a pointer to items of a type."""
+    to = types.CPointer(dtype.dtype)
+    return to(address, dtype), lambda context, builder, made, given: builder.inttoptr(
+        given[0], context.get_value_type(to)
+    )
 
-    def __init__(self, context: Any, builder: Any, start: Any) -> None:
-        self._context, self._builder, self._start, self._at = context, builder, start, 0
 
-    def _next(self, kind: Any) -> Any:
-        place = self._builder.gep(self._start, [ir.Constant(_PLACE, 8 * self._at)])
+@intrinsic
+def _keep(typing: Any, array: Any) -> Any:
+    """The items of an array are never freed: Python copies them."""
+
+    def generate(context: Any, builder: Any, made: Any, given: Any) -> Any:
+        context.nrt.incref(builder, array, given[0])
+        return context.get_dummy_value()
+
+    return types.void(array), generate
+
+
+class _Door:
+    """The source of a function that reads a kernel's arguments from a block, calls it and writes its result there."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.known: dict[str, Any] = {"carray": _numba.carray, "pointer": _pointer, "keep": _keep}
+        self.known["kernel"] = getattr(import_module(entry.module), entry.kernel)
+        self._records, self._at = entry.records, 0
+        found = f"found = kernel({', '.join(map(self._read, entry.arguments))})"
+        lines = [found, *self._write(entry.returns, "found"), "return 0"]
+        for name, dtype in {"words": "i8", "reals": "f8"}.items():
+            kind = self._named(np.dtype(dtype))
+            lines.insert(0, f"{name} = carray(pointer(block, {kind}), ({self._at + 1},), {kind})")
+        self.source = "\n    ".join(["def door(block):", *lines])
+
+    def _named(self, value: Any) -> str:
+        name = f"known_{len(self.known)}"
+        self.known[name] = value
+        return name
+
+    def _next(self, kind: str = "") -> str:
         self._at += 1
-        return self._builder.bitcast(place, kind.as_pointer())
+        return f"{'reals' if kind.startswith('float') else 'words'}[{self._at - 1}]"
 
-    def read(self, kind: Any) -> Any:
-        """A value of one of Numba's types."""
-        context, builder = self._context, self._builder
-        if isinstance(kind, types.BaseTuple):
-            return context.make_tuple(builder, kind, [self.read(part) for part in kind.types])
-        if isinstance(kind, types.Array):
-            return self._read_array(kind)
-        if isinstance(kind, types.Record):
-            return builder.load(self._next(context.get_value_type(kind)))
-        if isinstance(kind, types.Float):
-            value = builder.load(self._next(_REAL))
-            return value if kind.bitwidth == 64 else builder.fptrunc(value, ir.FloatType())
-        value = builder.load(self._next(_WORD))
-        width = 1 if isinstance(kind, types.Boolean) else kind.bitwidth
-        return value if width == 64 else builder.trunc(value, ir.IntType(width))
+    def _read(self, kind: Any) -> str:
+        """An expression of the next value of a type."""
+        if isinstance(kind, list):
+            module, _, name = kind[0].partition(":")
+            made = self._named(getattr(import_module(f"crib_env.{module}"), name)) if name else ""
+            return f"{made}({''.join(f'{self._read(part)}, ' for part in kind[1:])})"
+        item, _, axes = kind.rstrip("]").partition("[")
+        if axes or item in self._records:
+            dtype, start = self._named(self._records.get(item) or np.dtype(item)), self._next()
+            shape = "".join(f"{self._next()}, " for _ in range(int(axes or 0))) or "1,"
+            return f"carray(pointer({start}, {dtype}), ({shape}), {dtype}){'' if axes else '[0]'}"
+        return f"({self._next()} != 0)" if kind == "bool" else f"{self._named(getattr(np, kind))}({self._next(kind)})"
 
-    def _read_array(self, kind: Any) -> Any:
-        """An array whose items lie one after the other: its address, and its shape."""
-        context, builder = self._context, self._builder
-        data = builder.load(self._next(context.get_data_type(kind.dtype).as_pointer()))
-        shape = [builder.load(self._next(_WORD)) for _ in range(kind.ndim)]
-        is_record = isinstance(kind.dtype, types.Record)
-        size = kind.dtype.size if is_record else context.get_abi_sizeof(context.get_data_type(kind.dtype))
-        step = item = context.get_constant(types.intp, size)
-        strides: list[Any] = []
-        for n in reversed(shape):
-            strides.insert(0, step)
-            step = builder.mul(step, n)
-        array = arrayobj.make_array(kind)(context, builder)
-        arrayobj.populate_array(array, data, shape, strides, item, meminfo=None)
-        return array._getvalue()
-
-    def write(self, kind: Any, value: Any) -> None:
-        """A result of one of Numba's types."""
-        context, builder = self._context, self._builder
-        if isinstance(kind, types.BaseTuple):
-            for k, part in enumerate(kind.types):
-                self.write(part, builder.extract_value(value, k))
-        elif isinstance(kind, types.Array):
-            array = arrayobj.make_array(kind)(context, builder, value)
-            for part in (array.data, *cgutils.unpack_tuple(builder, array.shape)):
-                builder.store(part, self._next(part.type))
-        elif isinstance(kind, types.Float):
-            builder.store(value if kind.bitwidth == 64 else builder.fpext(value, _REAL), self._next(_REAL))
-        elif kind is not types.none:
-            is_signed = isinstance(kind, types.Integer) and kind.signed
-            if value.type.width < _WORD.width:
-                value = (builder.sext if is_signed else builder.zext)(value, _WORD)
-            builder.store(value, self._next(_WORD))
+    def _write(self, kind: Any, value: str) -> Iterable[str]:
+        """Statements that write a value of a type."""
+        if isinstance(kind, list):
+            for k, part in enumerate(kind[1:]):
+                yield from self._write(part, f"{value}[{k}]")
+        elif kind.endswith("]"):
+            yield f"keep({value})"
+            yield f"{self._next()} = {value}.ctypes.data"
+            yield from (f"{self._next()} = {value}.shape[{axis}]" for axis in range(int(kind[:-1].partition("[")[2])))
+        elif kind != "none":
+            made = np.float64 if kind.startswith("float") else np.int64
+            yield f"{self._next(kind)} = {self._named(made)}({value})"
 
 
-def _door(entry: Entry) -> ir.Module:
-    """The function of a block that calls a kernel; it returns Numba's code of the exception, 0 if there was none."""
-    about, context = entry.result.fndesc, entry.kernel.targetctx
-    module = context.create_module(entry.name)
-    door = ir.Function(module, ir.FunctionType(_PLACE, [ir.IntType(8).as_pointer()]), entry.name)
-    builder = ir.IRBuilder(door.append_basic_block())
-    block = _Block(context, builder, door.args[0])
-    arguments = [block.read(kind) for kind in about.argtypes]
-    kernel = context.declare_function(module, about)
-    status, value = context.call_conv.call_function(builder, kernel, about.restype, about.argtypes, arguments)
-    block.write(about.restype, value)
-    builder.ret(status.code)
-    return module
+def _code(entry: Entry) -> str:
+    """The function of a block that calls a kernel, with all it needs; it returns 0 if there was no exception."""
+    door = _Door(entry)
+    exec(door.source, door.known)
+    compiled = numba.njit(door.known["door"])
+    compiled.compile((types.int64,))
+    code = compiled.inspect_llvm((types.int64,))
+    inner = next(iter(re.findall(r"(?m)^define i32 (@\S+?)\(", code)))
+    unique = f"@door_of_{entry.name}"  # the same name would stand for another function
+    return f"""{code.replace(inner, unique)}
+define i32 @{entry.name}(ptr %block) {{
+  %result = alloca i64
+  %exception = alloca ptr
+  %address = ptrtoint ptr %block to i64
+  %status = call i32 {unique}(ptr %result, ptr %exception, i64 %address)
+  ret i32 %status
+}}
+"""

@@ -19,7 +19,7 @@ from crib_env.evaluate.play.page import games
 from crib_env.evaluate.play.page.server import page_files
 from crib_env.evaluate.play.page.warming import play_through, warmed_up
 from crib_env.evaluate.play.web import NAMED, fill_dense
-from crib_env.evaluate.play.web.kernel_library import described_kernels, entries_of, shared_library
+from crib_env.evaluate.play.web.kernel_library import called_in, described_kernels, shared_library
 from crib_env.evaluate.play.web.prepared import IMPORTED, prepared_tables
 from crib_env.files.whole_file import whole_file
 from crib_env.kernels import KERNELS
@@ -109,14 +109,17 @@ def _kernels(linker: Sequence[str], on_progress: Callable[[str], object]) -> tup
 
     They are those that whole games call here, against each opponent, with all that the coach can say.
     """
-    on_progress("playing with all opponents and the coach: their kernels are compiled")
-    for _ in warmed_up("best"):
-        pass
-    for agent in NAMED:
-        play_through(agent)
-    one = np.zeros((1, 1), np.float32)
-    fill_dense(one, one, one[0], one.copy())
-    entries = entries_of(KERNELS)
+    on_progress("playing twice with all opponents and the coach: their kernels are compiled, and their calls noted")
+
+    def play() -> None:
+        for _ in warmed_up("best"):
+            pass
+        for agent in NAMED:
+            play_through(agent)
+        one = np.zeros((1, 1), np.float32)
+        fill_dense(one, one, one[0], one.copy())
+
+    entries = called_in(play, KERNELS)
     on_progress(f"compiling {len(entries)} kernels for WebAssembly")
     return shared_library(entries, linker), described_kernels(entries)
 
