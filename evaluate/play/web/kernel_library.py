@@ -12,13 +12,11 @@ result. ``browser/numba.py`` fills it.
 from __future__ import annotations
 
 import os
-import pickle
 import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,8 +25,9 @@ import numba
 import numpy as np
 from numba.extending import intrinsic
 
+from crib_env.files.whole_file import whole_file
+
 types: Any = numba.types  # their attributes have no types
-_numba: Any = numba
 _TRIPLE, _FEATURES = "wasm32-unknown-emscripten", "+bulk-memory,+mutable-globals,+sign-ext,+nontrapping-fptoint"
 # What Numba's own library does for arrays that a kernel makes, with the memory of Python. An array counts its uses in
 # one place, which threads never share here. Lists, which grow, no kernel makes. The product of whole numbers, with a
@@ -191,31 +190,29 @@ def shared_library(entries: Sequence[Entry], linker: Sequence[str]) -> bytes:
         subprocess.CalledProcessError: a kernel calls a function that is not there, or it cannot be linked.
     """
     with tempfile.TemporaryDirectory() as folder:
-        asked, compiled, library = (Path(folder, name) for name in ("entries", "kernels.o", "kernels.so"))
-        asked.write_bytes(pickle.dumps(list(entries)))
+        program, compiled, library = (Path(folder, name) for name in ("doors.py", "kernels.o", "kernels.so"))
+        with whole_file(program) as temporary, open(temporary, "w", encoding="utf-8") as file:
+            file.write(_program(entries))
         plain = {**os.environ, "NUMBA_OPT": "0", "NUMBA_CACHE_DIR": folder, "CRIB_ENV_QUIET": "1"}
-        program = f"import sys; from {__name__} import write_object_code; write_object_code(*sys.argv[1:])"
-        python = (sys.executable, "-W", "ignore:Cannot cache", "-c")
-        subprocess.run([*python, program, asked, compiled], env=plain, check=True)
+        subprocess.run([sys.executable, "-W", "ignore:Cannot cache", program, compiled], env=plain, check=True)
         exports = [f"--export={entry.name}" for entry in entries]
         options = ("-shared", "--experimental-pic", "--no-entry", "--strip-all")
         subprocess.run([*linker, *options, *exports, str(compiled), "-o", str(library)], check=True)
         return library.read_bytes()
 
 
-def write_object_code(asked: str, compiled: str) -> None:
-    """Writes the code of the entries in a file, for WebAssembly; a ValueError if a kernel calls what is not there."""
-    entries: list[Entry] = pickle.loads(Path(asked).read_bytes())
+def write_object_code(doors: Sequence[Callable[[int], int]], compiled: Path) -> None:
+    """Writes the code of doors, for WebAssembly; a ValueError if a kernel calls what is not there."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     machine = llvm.Target.from_triple(_TRIPLE).create_target_machine(
         opt=3, reloc="pic", codemodel="default", features=_FEATURES
     )
     whole = _for_machine(_MEMORY, machine)
-    for entry in entries:
-        whole.link_in(_for_machine(_code(entry), machine))
+    for door in doors:
+        whole.link_in(_for_machine(_code(door), machine))
     whole.verify()
-    names = {entry.name for entry in entries}
+    names = {door.__name__ for door in doors}
     for value in (*whole.functions, *whole.global_variables):
         if not value.is_declaration and value.name not in names:
             value.linkage = "internal"
@@ -226,7 +223,8 @@ def write_object_code(asked: str, compiled: str) -> None:
     unknown |= {value.name for value in whole.global_variables if value.name.startswith("numba.dynamic.globals")}
     if unknown:
         raise ValueError(f"kernels call what is not there: {', '.join(sorted(unknown))}")
-    Path(compiled).write_bytes(machine.emit_object(whole))
+    with whole_file(compiled) as temporary, open(temporary, "wb") as file:
+        file.write(machine.emit_object(whole))
 
 
 def _is_missing(function: Any) -> bool:
@@ -249,7 +247,7 @@ def _for_machine(code: str, machine: Any) -> Any:
 
 
 @intrinsic
-def _pointer(typing: Any, address: Any, dtype: Any) -> Any:
+def pointer(typing: Any, address: Any, dtype: Any) -> Any:
     """An address (int64) as a pointer to items of a type."""
     to = types.CPointer(dtype.dtype)
     return to(address, dtype), lambda context, builder, made, given: builder.inttoptr(
@@ -258,7 +256,7 @@ def _pointer(typing: Any, address: Any, dtype: Any) -> Any:
 
 
 @intrinsic
-def _keep(typing: Any, array: Any) -> Any:
+def keep(typing: Any, array: Any) -> Any:
     """The items of an array are never freed: Python copies them."""
 
     def generate(context: Any, builder: Any, made: Any, given: Any) -> Any:
@@ -272,20 +270,27 @@ class _Door:
     """The source of a function that reads a kernel's arguments from a block, calls it and writes its result there."""
 
     def __init__(self, entry: Entry) -> None:
-        self.known: dict[str, Any] = {"carray": _numba.carray, "pointer": _pointer, "keep": _keep}
-        self.known["kernel"] = getattr(import_module(entry.module), entry.kernel)
-        self._records, self._at = entry.records, 0
-        found = f"found = kernel({', '.join(map(self._read, entry.arguments))})"
+        self._name, self._records, self._at, self._known = entry.name, entry.records, 0, list[str]()
+        kernel = self._known_as(f"from {entry.module} import {entry.kernel} as")
+        found = f"found = {kernel}({', '.join(map(self._read, entry.arguments))})"
         lines = [found, *self._write(entry.returns, "found"), "return 0"]
-        for name, dtype in {"words": "i8", "reals": "f8"}.items():
-            kind = self._named(np.dtype(dtype))
-            lines.insert(0, f"{name} = carray(pointer(block, {kind}), ({self._at + 1},), {kind})")
-        self.source = "\n    ".join(["def door(block):", *lines])
+        for name, kind in {"words": "int64", "reals": "float64"}.items():
+            dtype = self._dtype(kind)
+            lines.insert(0, f"{name} = carray(pointer(block, {dtype}), ({self._at + 1},), {dtype})")
+        self.source = "\n".join([*self._known, "\n    ".join([f"def {entry.name}(block):", *lines])])
 
-    def _named(self, value: Any) -> str:
-        name = f"known_{len(self.known)}"
-        self.known[name] = value
+    def _known_as(self, begun: str, end: str = "") -> str:
+        name = f"known_{len(self._known)}_{self._name}"
+        self._known.append(f"{begun} {name}" if not end else f"{name} {begun} {end}")
         return name
+
+    def _dtype(self, item: str) -> str:
+        if item not in self._records:
+            return self._known_as("=", f"np.dtype({item!r})")
+        modules = ((name, vars(module)) for name, module in sys.modules.items() if name.startswith("crib_env."))
+        named = ((module, name, one) for module, known in modules for name, one in known.items())
+        module, name = next((m, n) for m, n, one in named if isinstance(one, np.dtype) and one == self._records[item])
+        return self._known_as(f"from {module} import {name} as")
 
     def _next(self, kind: str = "") -> str:
         self._at += 1
@@ -295,14 +300,14 @@ class _Door:
         """An expression of the next value of a type."""
         if isinstance(kind, list):
             module, _, name = kind[0].partition(":")
-            made = self._named(getattr(import_module(f"crib_env.{module}"), name)) if name else ""
+            made = self._known_as(f"from crib_env.{module} import {name} as") if name else ""
             return f"{made}({''.join(f'{self._read(part)}, ' for part in kind[1:])})"
         item, _, axes = kind.rstrip("]").partition("[")
         if axes or item in self._records:
-            dtype, start = self._named(self._records.get(item) or np.dtype(item)), self._next()
+            dtype, start = self._dtype(item), self._next()
             shape = "".join(f"{self._next()}, " for _ in range(int(axes or 0))) or "1,"
             return f"carray(pointer({start}, {dtype}), ({shape}), {dtype}){'' if axes else '[0]'}"
-        return f"({self._next()} != 0)" if kind == "bool" else f"{self._named(getattr(np, kind))}({self._next(kind)})"
+        return f"({self._next()} != 0)" if kind == "bool" else f"np.{kind}({self._next(kind)})"
 
     def _write(self, kind: Any, value: str) -> Iterable[str]:
         """Statements that write a value of a type."""
@@ -314,21 +319,33 @@ class _Door:
             yield f"{self._next()} = {value}.ctypes.data"
             yield from (f"{self._next()} = {value}.shape[{axis}]" for axis in range(int(kind[:-1].partition("[")[2])))
         elif kind != "none":
-            made = np.float64 if kind.startswith("float") else np.int64
-            yield f"{self._next(kind)} = {self._named(made)}({value})"
+            yield f"{self._next(kind)} = np.{'float64' if kind.startswith('float') else 'int64'}({value})"
 
 
-def _code(entry: Entry) -> str:
-    """The function of a block that calls a kernel, with all it needs; it returns 0 if there was no exception."""
-    door = _Door(entry)
-    exec(door.source, door.known)
-    compiled = numba.njit(door.known["door"])
+def _program(entries: Sequence[Entry]) -> str:
+    """The source of a program that writes the code of all entries to the file that it is given."""
+    return "\n".join(
+        [
+            "import sys",
+            "from pathlib import Path",
+            "import numpy as np",
+            "from numba import carray",
+            f"from {__name__} import keep, pointer, write_object_code",
+            *(_Door(entry).source for entry in entries),
+            f"write_object_code([{', '.join(entry.name for entry in entries)}], Path(sys.argv[1]))\n",
+        ]
+    )
+
+
+def _code(door: Callable[[int], int]) -> str:
+    """The code of a door, with all it needs; the function returns 0 if there was no exception."""
+    compiled: Any = numba.njit(door)
     compiled.compile((types.int64,))
     code = compiled.inspect_llvm((types.int64,))
     inner = next(iter(re.findall(r"(?m)^define i32 (@\S+?)\(", code)))
-    unique = f"@door_of_{entry.name}"  # the same name would stand for another function
+    unique = f"@door_of_{door.__name__}"  # the same name would stand for another function
     return f"""{code.replace(inner, unique)}
-define i32 @{entry.name}(ptr %block) {{
+define i32 @{door.__name__}(ptr %block) {{
   %result = alloca i64
   %exception = alloca ptr
   %address = ptrtoint ptr %block to i64
