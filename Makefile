@@ -38,7 +38,7 @@ play: .venv/play-ready
 	$(BIN)/crib-env play
 
 # Rules, environments and the agents' protocol: edits break these most often.
-CORE := $(addprefix tests/test_,rules.py golden_games.py aec_course.py aec_observation.py aec_reset.py single_agent.py \
+CORE := $(addprefix tests/test_,rules.py golden_games.py aec_course.py aec_observation.py single_agent.py \
 	batch.py agents.py import_layers.py settings.py command_line.py)
 
 check: lint
@@ -57,7 +57,7 @@ quick: $(TESTED)
 
 # Rules, and environments.
 OLDEST := $(addprefix tests/test_,rules.py golden_games.py single_agent.py aec_pettingzoo.py vector_arrays.py \
-	vector_bad_input.py vector_course.py vector_discard_game.py vector_threads.py)
+	vector_bad_input.py vector_course.py)
 
 oldest: .venv-oldest/ready
 	.venv-oldest/bin/python -m crib_env.compile
