@@ -1,7 +1,7 @@
 """Is it the network that holds self-play back? `python -m docs.capacity`, two minutes of a core.
 
-The network of `mmd` learns the equilibrium of the pegging game with three cards each, from the solver's own chances: at
-all decisions alike, or as often as they come up when the equilibrium plays itself. Exact best responses measure it.
+The network of `mmd` learns the equilibrium of the pegging game with three cards each, from the solver's own chances, as
+often as decisions come up when the equilibrium plays itself. Exact best responses measure it.
 """
 
 import time
@@ -10,7 +10,6 @@ import numpy as np
 import torch
 
 from crib_env import GameBatch, PlayerViews, streams
-from crib_env.agents.asked.questions import policy_of
 from crib_env.agents.choosing import draw
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.policy import MMDAgent
@@ -34,7 +33,6 @@ class Equilibrium:
     def __init__(self, solver: PlaySolver) -> None:
         self._solver, self._known = solver, {}
         self.kept: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        self.comes_everywhere = False
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
@@ -52,21 +50,19 @@ class Equilibrium:
                 self._known[at] = self._solver.game.chances_at(self._solver.average, *at)
             ranks[b] = self._known[at]
         self.kept.append((inputs, gains, ranks))
-        if self.comes_everywhere:
-            return legal / legal.sum(axis=1, keepdims=True)
         same = np.tile(legal.reshape(-1, 4, N_RANKS).sum(axis=1), 4)
         return np.where(legal, np.tile(ranks, 4) / np.maximum(same, 1), 0)
 
 
-def learn(kept: list[tuple[np.ndarray, np.ndarray, np.ndarray]], passes: int) -> MMDAgent:
+def learn(kept: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> MMDAgent:
     """A network that has learned the chances kept."""
     inputs, gains, chances = (torch.from_numpy(np.concatenate(column)) for column in zip(*kept))
     torch.manual_seed(0)
     agent = MMDAgent(DDQNAgent.new("split", "209", "ranks", (256, 64), (8,)))
-    network, steps = agent.networks.networks["play"], passes * -(-len(inputs) // BATCH)
+    network, steps = agent.networks.networks["play"], PASSES * -(-len(inputs) // BATCH)
     optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, steps)
-    for rows in (rows for _ in range(passes) for rows in torch.randperm(len(inputs)).split(BATCH)):
+    for rows in (rows for _ in range(PASSES) for rows in torch.randperm(len(inputs)).split(BATCH)):
         logits = with_gains(network(agent.networks.inputs_of("play", inputs[rows])), gains[rows].float())
         likely = logits.softmax(dim=1).view(-1, 4, N_RANKS).sum(dim=1).clamp_min(1e-8)
         loss = -(chances[rows] * likely.log()).sum(dim=1).mean()
@@ -78,28 +74,19 @@ def learn(kept: list[tuple[np.ndarray, np.ndarray, np.ndarray]], passes: int) ->
 
 
 def main() -> None:
-    """Prints what each comes to."""
+    """Prints what it comes to."""
     torch.set_num_threads(1)
     solver = PlaySolver(PlayGame(start=start_of_play(CARDS), threads=1))
     for _ in range(ITERATIONS):
         solver.iterate()
-    for everywhere, passes in ((True, 4 * PASSES), (False, PASSES)):
-        player = Equilibrium(solver)
-        player.comes_everywhere = everywhere
-        if everywhere:
-            policy_of(player, solver.game)
-        else:
-            batch, rng = (
-                GameBatch(streams(0, DEALS), episode="pegging", cards=CARDS, skip_forced=True),
-                np.random.default_rng(0),
-            )
-            while len(rows := batch.acting()):
-                batch.step(rows, draw(player.probabilities(batch.views(rows)), rng.random(len(rows))))
-        n, before = sum(len(gains) for _, gains, _ in player.kept), time.process_time()
-        agent = learn(player.kept, passes)
-        seconds, found = time.process_time() - before, exploitability(agent, solver.game).mean
-        which = "each once" if everywhere else "as they come up"
-        print(f"{n:,} decisions, {which}, {passes} times: {found:.4f}, {seconds:.0f} s", flush=True)
+    player, rng = Equilibrium(solver), np.random.default_rng(0)
+    batch = GameBatch(streams(0, DEALS), episode="pegging", cards=CARDS, skip_forced=True)
+    while len(rows := batch.acting()):
+        batch.step(rows, draw(player.probabilities(batch.views(rows)), rng.random(len(rows))))
+    n, before = sum(len(gains) for _, gains, _ in player.kept), time.process_time()
+    agent = learn(player.kept)
+    seconds, found = time.process_time() - before, exploitability(agent, solver.game).mean
+    print(f"{n:,} decisions, {PASSES} times each: {found:.4f}, {seconds:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -13,16 +13,10 @@ pytest.importorskip("playwright")
 
 from crib_env.evaluate.play.lesson import Lesson
 from tests.helpers.page import served_page
-from tests.helpers.tab import NEEDS_CHROMIUM, SIZES, WAITING, Tab, check_by_axe, chromium, overlaps, wrong_places
+from tests.helpers.tab import NEEDS_CHROMIUM, SIZES, WAITING, Tab, check_by_axe, overlaps, wrong_places
 
 pytestmark = NEEDS_CHROMIUM
 LESSON = "#lesson .felt > *, #lesson .hand button, .positions button"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

@@ -309,9 +309,9 @@ class Games:
             return choices_as_json(*opened.game.view_at(at), self._judge)
 
     def roll(self, game: str, at: int, on: bool) -> dict[str, Any]:
-        """Begins to roll out a decision of a finished game or goes on with it: what is known so far. Or stops it.
+        """What is known of a rollout of a decision of a finished game, which begins, goes on, or stops if not ``on``.
 
-        There is one rollout at a time; on the site without a server there is none.
+        There is one rollout at a time, and nothing is said of one that another has ended. The site has none.
         """
         from crib_env.evaluate.play.page.rolling import Rolling
 
