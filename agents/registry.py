@@ -31,7 +31,7 @@ _AGENTS = {
     "search": "crib_env.agents.search:SearchAgent",
     "best": "crib_env.agents.best:load",
     "erring": "crib_env.agents.best:ErringAgent",
-    "human": "crib_env.agents.human:HumanAgent",
+    "human": "crib_env.agents.human:human_agent",
     "llm": "crib_env.agents.llm:LLMAgent",
     "clone": "crib_env.agents.networks.policy:CloneAgent.load",
     "ddqn": "crib_env.agents.networks.ddqn:DDQNAgent.load",

@@ -15,7 +15,7 @@ from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, Observation, State
 
 from crib_env.agents.registry import NAMES
-from crib_env.evaluate.language.episode import Episode, Task, Unit
+from crib_env.evaluate.language.episode import Episode, Task
 from crib_env.evaluate.skill.suite import play, text
 
 _SESSIONS = 64
@@ -49,7 +49,6 @@ class CribbageEnvironment(Environment[CribbageAction, CribbageObservation, State
         episode_id: str | None = None,
         task: Task = "discards",
         opponent: str = "careful",
-        unit: Unit = "points",
         **kwargs: Any,
     ) -> CribbageObservation:
         """Begins an episode; the arguments are those of :class:`crib_env.evaluate.language.episode.Episode`.
@@ -57,7 +56,7 @@ class CribbageEnvironment(Environment[CribbageAction, CribbageObservation, State
         Args:
             seed: its number; by default one that the suite's tier ``text`` does not ask.
             episode_id: its name in the state.
-            task, opponent, unit: as there.
+            task, opponent: as there.
 
         Raises:
             ValueError: an argument is not allowed; the message names it.
@@ -65,7 +64,7 @@ class CribbageEnvironment(Environment[CribbageAction, CribbageObservation, State
         if opponent not in NAMES:
             raise ValueError(f"opponent={opponent!r} is not allowed: choose of {', '.join(NAMES)}")
         number = randrange(text.N, play.N) if seed is None else seed
-        self._episode = Episode(task, number, opponent, unit)
+        self._episode = Episode(task, number, opponent)
         self._state = State(episode_id=episode_id or str(uuid4()), step_count=0)
         return self._seen(self._episode, self._episode.words(), None)
 

@@ -1,4 +1,4 @@
-"""Trains or measures a language model with verifiers: single decisions, deals, games, and both seats of a table.
+"""Trains or measures a language model with verifiers: single decisions, deals and games.
 
     PYTHONPATH=examples vf-eval cribbage_verifiers --env.taskset.kind deal -n 10 --model NAME \\
       --client.base-url http://127.0.0.1:8000/v1 --no-push
@@ -7,13 +7,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AsyncExitStack
 from itertools import count
 
 import verifiers.v1 as vf
 
 from crib_env.agents.llm import SYSTEM
-from crib_env.evaluate.language.episode import Episode, Task, Unit
+from crib_env.evaluate.language.episode import Episode, Task
 
 __all__ = ["CribbageEnv", "CribbageTaskset"]  # verifiers looks for them here
 
@@ -24,9 +23,7 @@ class CribbageConfig(vf.TasksetConfig):
     kind: Task = "discards"
     first: int = 400
     """The number of the first episode. The suite's tier ``text`` asks the first 400 discards and cards."""
-    opponent: str | None = "careful"
-    """``None``: the agents ``player`` and ``rival`` have a seat each."""
-    unit: Unit = "points"
+    opponent: str = "careful"
 
 
 class CribbageData(vf.TaskData):
@@ -34,8 +31,7 @@ class CribbageData(vf.TaskData):
 
     kind: Task
     number: int
-    opponent: str | None
-    unit: Unit
+    opponent: str
 
 
 class CribbageTask(vf.Task[CribbageData, vf.State, vf.TaskConfig]):
@@ -57,43 +53,30 @@ class CribbageTaskset(vf.Taskset[CribbageTask, CribbageConfig]):
                 kind=config.kind,
                 number=number,
                 opponent=config.opponent,
-                unit=config.unit,
             )
             yield CribbageTask(data, config.task)
-
-
-def _player() -> vf.AgentConfig:
-    return vf.AgentConfig(harness={"id": "null"}, runtime=vf.SubprocessConfig())  # a chat without tools runs no code
 
 
 class CribbageEnvConfig(vf.EnvConfig):
     """Who plays."""
 
-    player: vf.AgentConfig = _player()
-    rival: vf.AgentConfig = _player()
-    """Has seat 1 where there is no opponent."""
+    # A chat without tools runs no code.
+    player: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"}, runtime=vf.SubprocessConfig())
 
 
 class CribbageEnv(vf.Env[CribbageEnvConfig]):
-    """Tells each seat its position as the user of a conversation; the reward is minus what the seat has lost."""
+    """Tells the model its position as the user of a conversation; the reward is minus what its choices have lost."""
 
     async def run(self, task: CribbageTask, agents: vf.Agents) -> None:
         """Plays an episode."""
         data = task.data
-        episode = Episode(data.kind, data.number, data.opponent, data.unit)
-        is_table = data.opponent is None and data.kind in ("deal", "game")
-        talks: dict[int, vf.Interaction] = {}
-        async with AsyncExitStack() as stack:
+        episode = Episode(data.kind, data.number, data.opponent)
+        async with agents.player.interaction(task) as talk:
             told = episode.words()
             while not episode.is_over:
-                seat = episode.seat if is_table else 0
-                if seat not in talks:
-                    agent = (agents.player, agents.rival)[seat]
-                    talks[seat] = await stack.enter_async_context(agent.interaction(task))
-                segment = await talks[seat].turn(episode.asked(told))
+                segment = await talk.turn(episode.asked(told))
                 if segment.terminated:
                     episode.give_up()
                 told = episode.answer(segment.last_reply)
-        for seat, talk in talks.items():
-            talk.trace.record_reward("minus_loss", episode.reward(seat if is_table else None))
-            talk.trace.record_metric("illegal", float(episode.illegal))
+        talk.trace.record_reward("minus_loss", episode.reward())
+        talk.trace.record_metric("illegal", float(episode.illegal))

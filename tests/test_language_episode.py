@@ -35,13 +35,6 @@ def test_rewards_are_the_figures_of_the_same_positions(name):
     assert np.mean(lost["play"]) == pytest.approx(wanted["points lost a card laid in words"].mean, abs=1e-12)
 
 
-def test_discards_at_scores_lose_chances_as_in_the_suite():
-    player, n = PlayerInWords("greedy"), 60
-    lost = [-play_out(Episode("discards", k, unit="chance"), player) for k in range(n)]
-    wanted = discards.measure(make_agent("greedy"), Work(n / discards.N, 1, lambda done: None))
-    assert 100 * np.mean(lost) == pytest.approx(wanted["chance to win lost a discard, %"].mean, abs=1e-9)
-
-
 def test_tools_lose_what_the_same_cards_lose():
     player, tools = PlayerInWords("greedy"), CribbageTools()
     for task in ("discards", "play"):
@@ -62,30 +55,20 @@ def played_natively(names, number):
     return recorder.records(number, [names])[0]
 
 
-@pytest.mark.parametrize("opponent", ["careful", None])
-def test_a_game_in_words_is_the_game_of_the_agents_and_loses_the_same(opponent):
-    episode = Episode("game", 5, opponent, "chance")
-    players = PlayerInWords("greedy"), PlayerInWords("careful")
-    while not episode.is_over:
-        episode.answer(players[episode.seat].cards(episode.words()))
+def test_a_game_in_words_is_the_game_of_the_agents_and_loses_the_same():
+    episode = Episode("game", 5)
+    play_out(episode, PlayerInWords("greedy"))
     (analysis,) = analyse([played_natively(("greedy", "careful"), 5)], play_judge("expert"))
-    for seat in (0, 1) if opponent is None else (0,):
-        wanted = [one.chance_lost for one in analysis.decisions if one.seat == seat]
-        found = episode.choices[seat]
-        assert episode.reward(seat) == pytest.approx(-sum(wanted), abs=1e-9)
-        assert [len(choice.cards) for choice in found].count(2) == sum(
-            one.kind == "discard" and one.seat == seat for one in analysis.decisions
-        )
-        assert sum(choice.loss > 0 for choice in found) > 5
-    assert opponent is None or not episode.choices[1]
+    wanted = [one for one in analysis.decisions if one.seat == 0]
+    assert episode.reward() == pytest.approx(-sum(one.chance_lost for one in wanted), abs=1e-9)
+    n_discards = [len(choice.cards) for choice in episode.choices].count(2)
+    assert n_discards == sum(one.kind == "discard" for one in wanted)
+    assert sum(choice.loss > 0 for choice in episode.choices) > 5
 
 
 def test_the_losses_of_all_choices_begin_at_none():
-    for task, number, unit in (
-        *(("discards", 8, "points"), ("discards", 8, "chance"), ("play", 7, "points")),
-        *(("deal", 8, "points"), ("deal", 8, "chance")),
-    ):
-        losses = [choice.loss for choice in Episode(task, number, unit=unit).losses()]
+    for task in ("discards", "play", "deal", "game"):
+        losses = [choice.loss for choice in Episode(task, 7).losses()]
         assert min(losses) == 0
         assert max(losses) > 0
 
@@ -95,7 +78,7 @@ def test_what_cannot_be_played_is_told_and_counted_and_the_third_time_gives_up()
     for _ in range(2):
         told = episode.answer("5H")
         assert told.startswith("That cannot be played: you named 5H: name exactly two cards of")
-        assert not episode.choices[0]
+        assert not episode.choices
     assert "Lay one card." in episode.answer(format_cards(episode.losses()[0].cards))
     for _ in range(2):
         episode.answer("pass")
@@ -106,17 +89,15 @@ def test_what_cannot_be_played_is_told_and_counted_and_the_third_time_gives_up()
     assert re.fullmatch(r"It is over\. The score is \d+–\d+\.", episode.words())
 
 
-def test_whoever_gives_up_loses_the_most_and_its_rival_nothing():
+def test_whoever_gives_up_loses_the_most():
     worst = max(choice.loss for choice in Episode("discards", 3).losses())
     one = Episode("discards", 3)
     one.give_up()
     assert one.reward() == -worst
-    table = Episode("deal", 3, None)
-    seat = table.seat
-    first = max(choice.loss for choice in table.losses())
-    table.give_up()
-    assert table.reward(seat) <= -first
-    assert table.reward(1 - seat) == 0
+    deal = Episode("deal", 3)
+    first = max(choice.loss for choice in deal.losses())
+    deal.give_up()
+    assert deal.reward() <= -first
     tools = CribbageTools()
     tools.reset("deal", 3)
     assert tools.get_reward() < 0
@@ -135,11 +116,9 @@ def test_a_position_tells_what_its_player_sees_and_no_more():
     ("arguments", "message"),
     [
         (("hands", 1), "task='hands' is not allowed: give one of 'discards', 'play', 'deal', 'game'"),
-        (("deal", 1, "careful", "wins"), "unit='wins' is not allowed"),
         (("deal", -1), "number=-1 is not allowed"),
         (("discards", discards.N), "number=100000 is not allowed: give 0 to 99,999"),
         (("play", play.N), "number=10000 is not allowed: give 0 to 9,999"),
-        (("play", 1, "careful", "chance"), "the pegging game has points alone"),
         (("deal", 1, "nobody"), "there is no agent 'nobody'"),
         (("deal", None), "number=None is not allowed"),
     ],

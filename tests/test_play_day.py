@@ -107,5 +107,5 @@ def test_its_file_is_one_deal_when_it_is_read_again_and_not_for_the_terminal(tmp
     assert found.so_far == deal_of(DAY)
     found.close()
     monkeypatch.chdir(tmp_path)
-    with refused("the deal of a day, which is played on the page"):
+    with refused("deals of a day"):
         play(terminal=True, resume=game.file)

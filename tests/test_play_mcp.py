@@ -40,10 +40,9 @@ async def table(folder, *arguments):
 async def play_out(call, player):
     """A whole game; what was told last, and the coach's words before each choice."""
     told, hints = (await call("deal")).content[0].text, []
-    while "It is over" not in told:
-        hints.append((await call("ask_coach")).structured_content)
-        cards = player.cards(told[told.rindex("You are ") :]).split()
-        done = await (call("lay", card=cards[0]) if len(cards) == 1 else call("discard", a=cards[0], b=cards[1]))
+    while "You hold" in told:
+        hints.append((await call("ask_coach")).content[0].text.splitlines()[0])
+        done = await call("play", cards=player.cards(told[told.rindex("You are ") :]))
         assert not done.is_error
         told = done.content[0].text
     return told, hints
@@ -65,15 +64,15 @@ def test_a_game_by_tools_is_the_game_of_the_two_agents(tmp_path):
             continue
         if not game.view().is_discard[0] or game.view().discards[0, 0] < 0:
             hint = coach.hint()
-            wanted.append((format_cards(hint.cards), hint.chance, str(hint.why)))
+            wanted.append(f"{format_cards(hint.cards)}, {100 * hint.chance:.1f} % to win. {hint.why}")
         game.play(int(greedy.act(game.view())[0]))
     assert record.cards == game.record().cards
-    assert [(hint["cards"], hint["chance"], hint["why"]) for hint in hints] == wanted
+    assert hints == wanted
     own, other = game.games["scores"][0].tolist()
-    assert told.endswith(f"{own} to {other}.")
     costliest = [f"coach: deal {note.deal}: {note.text} {note.why or ''}".rstrip() for note in coach.costliest()]
     assert costliest
-    assert told.splitlines()[-1 - len(costliest) : -1] == costliest
+    assert told.splitlines()[-len(costliest) :] == costliest
+    assert told.splitlines()[-1 - len(costliest)].endswith(f"{own} to {other}")
 
 
 @pytest.mark.slow
@@ -84,9 +83,7 @@ def test_analysed_hands_lose_what_they_lose_in_the_suite(tmp_path):
     async def session():
         async with table(tmp_path) as call:
             return [
-                (await call("analyse_hand", cards=format_cards(six), is_dealer=bool(dealer))).structured_content[
-                    "result"
-                ]
+                (await call("analyse_hand", cards=format_cards(six), is_dealer=bool(dealer))).content[0].text
                 for six, dealer in zip(hands.sixes[:n].tolist(), hands.deals[:n])
             ]
 
@@ -94,31 +91,31 @@ def test_analysed_hands_lose_what_they_lose_in_the_suite(tmp_path):
     wanted = discards.measure(player, Work(n / discards.N, 1, lambda done: None))
     chosen = text.chosen_cards(player, before, 1, lambda done: None, 2)
     lost = []
-    for rows, pair in zip(analysed, chosen.tolist()):
-        points = {tuple(sorted(parse_cards(row["cards"]))): row["points"] for row in rows}
+    for said, pair in zip(analysed, chosen.tolist()):
+        rows = [line.replace(":", "").split() for line in said.splitlines()]
+        points = {tuple(sorted(parse_cards(row[:2]))): float(row[2]) for row in rows}
         assert len(points) == 15
         lost.append(max(points.values()) - points[tuple(sorted(pair))])
-    assert sum(lost) / n == pytest.approx(wanted["points lost a discard at 0–0"].mean, abs=1e-12)
+    assert sum(lost) / n == pytest.approx(wanted["points lost a discard at 0–0"].mean, abs=1e-4)
 
 
 def test_what_cannot_be_done_is_told(tmp_path):
     async def session():
         async with table(tmp_path, "--seed", "3") as call:
             tools = (await call.client.list_tools()).tools
-            assert [tool.name for tool in tools] == ["deal", "look", "discard", "lay", "analyse_hand", "ask_coach"]
+            assert [tool.name for tool in tools] == ["deal", "play", "analyse_hand", "ask_coach"]
             assert all(tool.description for tool in tools)
-            said = [await call(tool) for tool in ("look", "ask_coach")]
+            said = [await call("play", cards="5D"), await call("ask_coach")]
             seen = (await call("deal")).content[0].text
-            said += [await call("discard", a="5D", b="5D"), await call("lay", card="5D")]
+            said += [await call("play", cards="5D 5D"), await call("play", cards="5D")]
             said.append(await call("analyse_hand", cards="5D 5D", is_dealer=True))
-            assert (await call("look")).content[0].text in seen
             assert "compiling" not in seen
             assert "deal 1" in (await call("deal")).content[0].text
         assert all(one.is_error for one in said)
         return [one.content[0].text for one in said]
 
-    look, ask, discard, lay, analyse = asyncio.run(session())
-    assert "there is no game: deal first" in look
-    assert look.partition(": ")[2] == ask.partition(": ")[2]
-    assert all("5D" in one for one in (discard, lay, analyse))
+    early, ask, *bad = asyncio.run(session())
+    assert "there is no game: deal first" in early
+    assert early.partition(": ")[2] == ask.partition(": ")[2]
+    assert all("5D" in one for one in bad)
     assert len(list((tmp_path / "runs" / "mcp").glob("*.json"))) == 2  # both can be gone on with

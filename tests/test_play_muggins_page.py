@@ -1,4 +1,4 @@
-"""Muggins by messages of the page, in the terminal and in a browser: nothing is told before its time, all is kept."""
+"""Muggins by messages of the page and in a browser: nothing is told before its time, all is kept."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ pytest.importorskip("uvicorn")
 
 from crib_env import format_card
 from crib_env.engine import CRIB, EVENTS
-from crib_env.evaluate.commands.play import play
 from crib_env.evaluate.matches.game_records import GameRecord, read_records
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.saved_game import AGENT, PERSON
@@ -154,35 +153,6 @@ def test_the_last_card_is_taken_back_before_it_is_counted(page):
     assert found["choose"] == 1
     assert page.kept(found).so_far.missed == ()
     assert asked(until_asked(page, found))["counted"] == 0
-
-
-def test_muggins_in_the_terminal(tmp_path, monkeypatch, capsys):
-    """Nothing is claimed from the person who is exact; what the agent says is told, and what is missed is claimed."""
-    monkeypatch.chdir(tmp_path)
-    heard, prompts = [], []
-
-    def read(prompt):
-        heard.append(capsys.readouterr().out)
-        prompts.append(prompt)
-        if "how many points?" in prompt:
-            assert ": 0" not in heard[-1].splitlines()[-1]
-            return "29"
-        return "2" if "are missed?" in prompt else "" if prompt.startswith("try one again") else "1"
-
-    monkeypatch.setattr("builtins.input", read)
-    play(NEWCOMER, terminal=True, seed=1, counting="muggins", scores=(70, 70), coach="off")
-    heard.append(capsys.readouterr().out)
-    said = "".join(heard)
-    assert re.search(r"Newcomer, (hand|crib) [^:]*: Newcomer counts \d+\n", " ".join(said.split(" ")))
-    assert "29 is too many: it is " in said
-    assert re.search(r"muggins! Newcomer counted \d+ of \d+: you peg 2\n", said)
-    assert re.search(r"\d+ is right, so there is nothing to peg\n", said)
-    assert max(map(len, said.splitlines())) <= 80
-    assert sum("are missed?" in prompt for prompt in prompts) > 4
-    (record,) = read_records(tmp_path / "runs" / "play" / "games.jsonl")
-    claimed = [one for one in record.missed if one.claimed]
-    assert claimed
-    assert all(one.claimed == 2 and owner_of(record, one) == AGENT for one in claimed)
 
 
 PARTS = "#board, .plate, #mine .hand .card, #said, #actions > *, #talk, #guess button, #verdict"

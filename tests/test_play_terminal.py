@@ -37,29 +37,33 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "runs" / "play"
 
 
-def stop_after(monkeypatch, n, line="1"):
+def first_cards(prompt):
+    """The numbers of the first cards of the hand, as many as are asked for."""
+    return "1 2" if prompt == "discard 2: " else "1"
+
+
+def stop_after(monkeypatch, n):
     """A person who types ``n`` lines and then presses Ctrl-C."""
-    lines = iter([line] * n)
+    left = [n]
 
     def read(prompt):
-        if prompt.startswith("try one again"):
-            return ""
-        for said in lines:
-            return said
-        raise KeyboardInterrupt
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return first_cards(prompt)
 
     monkeypatch.setattr("builtins.input", read)
 
 
 @pytest.mark.slow
 def test_a_whole_game_through_a_pseudo_terminal(tmp_path):
-    """In 80 columns and without colour; every prompt is answered by the number 1."""
+    """In 80 columns and without colour; every prompt is answered by the first cards."""
     master, slave = pty.openpty()
     variables = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "xterm", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "evaluate", "play", "greedy", "--terminal", "--seed", "3", "--scores", "90", "95"]
     process = subprocess.Popen(command, cwd=tmp_path, env=variables, stdin=slave, stdout=slave, stderr=slave)
     os.close(slave)
-    said, answered, has_left, end = "", 0, False, time.monotonic() + 120
+    said, answered, end = "", 0, time.monotonic() + 120
     while time.monotonic() < end:
         if not select.select([master], [], [], 1)[0]:
             continue
@@ -67,13 +71,10 @@ def test_a_whole_game_through_a_pseudo_terminal(tmp_path):
             said += os.read(master, 65536).decode()
         except OSError:  # it has ended
             break
-        prompts = len(re.findall(r"(?:discard \d|lay): ", said))
-        if prompts > answered:
-            os.write(master, b"1\n")
+        prompts = re.findall(r"(?:discard \d|lay): ", said)
+        if len(prompts) > answered:
+            os.write(master, f"{first_cards(prompts[-1])}\n".encode())
             answered += 1
-        elif "Enter to leave" in said and not has_left:
-            os.write(master, b"\n")
-            has_left = True
     assert process.wait(10) == 0
     os.close(master)
     assert "\x1b[" not in said
@@ -109,7 +110,7 @@ def test_nothing_hidden_is_printed(folder, monkeypatch, capsys):
         assert shown <= {format_card(card) for card in known}
         n_checked += len(shown)
         seen.setdefault(int(record["n_deals"]), set()).update(shown)
-        return "1"
+        return first_cards(prompt)
 
     monkeypatch.setattr("builtins.input", read)
     play_in_terminal(game, ExpertJudge(), folder / "games.jsonl")
@@ -143,28 +144,22 @@ def test_ctrl_c_keeps_the_game_and_resume_goes_on_with_it(folder, monkeypatch, c
     assert games == [whole.to_line()] * 3
 
 
-def test_hints_undo_counting_and_another_try(folder, monkeypatch, capsys):
-    """In practice: a hint, cards taken back, hands counted by the person, and after the end another try at a moment."""
-    script = iter(["?", "1 2", "undo", "1 2", "hint", "1"])
-    tries = iter(["1", ""])
-
-    def read(prompt):
-        if prompt.startswith("try one again"):
-            return next(tries)
-        return "0" if "how many points?" in prompt else next(script, "1")
-
-    monkeypatch.setattr("builtins.input", read)
-    play("greedy", terminal=True, seed=3, scores=(95, 95), dealer="agent", practice=True, counting="hand")
+def test_a_hint_and_the_review(folder, monkeypatch, capsys):
+    script = iter(["?"])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(script, first_cards(prompt)))
+    play("greedy", terminal=True, seed=3, scores=(95, 95), dealer="agent", practice=True)
     out = capsys.readouterr().out
-    said = " ".join(out.split())
-    assert said.count("% to win. ") >= 2
-    assert "% points to win. " in said
-    assert re.search(r"you counted 0 of \d+: you missed \d+\n", out)
-    assert "how many points are missed?" not in out
-    assert out.count("deal 1: greedy deals") == 3  # at first, after the undo, in the other try
-    assert out.count("the costliest moments:") == 2
+    assert " ".join(out.split()).count("% to win. ") >= 1
+    assert out.count("deal 1: greedy deals") == 1
+    assert "the costliest moments:" in out
     assert max(map(len, out.splitlines())) <= 80
     assert not (folder / "games.jsonl").exists()
+
+
+def test_counting_by_hand_is_for_the_page(folder):
+    with refused("leave --terminal out"):
+        play("greedy", terminal=True, counting="hand")
+    assert not list(folder.glob("*.json"))
 
 
 @pytest.mark.parametrize(("coach", "notes_early"), [("deal", False), ("off", False), ("on", True)])

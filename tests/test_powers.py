@@ -23,8 +23,6 @@ class Plain:
 class Everything(Plain):
     """Has the methods of every power, and declares none."""
 
-    faults = ()
-
     def probabilities(self, views):
         return np.eye(52)[self.act(views)]
 
@@ -73,7 +71,7 @@ def test_an_object_without_powers_has_the_defaults():
 
 def test_an_object_without_powers_has_those_of_its_methods():
     agent = as_agent(Everything())
-    assert agent.powers == crib_env.Powers(mixes="known", watches=True, counts_faults=True)
+    assert agent.powers == crib_env.Powers(mixes="known", watches=True)
 
 
 def test_an_object_without_a_name_has_that_of_its_class():

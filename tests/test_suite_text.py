@@ -8,7 +8,7 @@ import pytest
 
 from crib_env import decisions
 from crib_env.agents import make_agent
-from crib_env.agents.llm import kept_in, question
+from crib_env.agents.llm import question
 from crib_env.evaluate.commands.suite import suite
 from crib_env.evaluate.skill.positions import batch_of
 from crib_env.evaluate.skill.suite import discards, play, text
@@ -22,7 +22,6 @@ from tests.helpers.refusals import refused
 @pytest.fixture(autouse=True)
 def _in_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    kept_in.cache_clear()
 
 
 def work(share):
@@ -82,15 +81,15 @@ def test_what_a_model_does_not_answer_is_left_out_and_stated():
         return "I would rather not." if has_a_red_king(words) else player.answer(messages)
 
     with model_server(answer) as (url, asked):
-        found = text.measure(llm(url, asks=2), Work(0.03, 1, done.append))
-    unanswered = sum(has_a_red_king(body["messages"][1]["content"]) for body, _ in asked) // 2
+        found = text.measure(llm(url), Work(0.03, 1, done.append))
+    unanswered = sum(has_a_red_king(body["messages"][1]["content"]) for body, _ in asked) // 3
     assert found["positions answered, %"].mean == pytest.approx(100 * (24 - unanswered) / 24)
     assert found["first answers with a legal card, %"] == Measured.percent(24 - unanswered, 24)
     assert 0 < unanswered < 20
     assert found["points lost an answer in words"].sample == 24 - unanswered
     assert sum(done) == pytest.approx(100)
     with model_server(lambda messages: "No.") as (url, _), pytest.raises(NotMeasuredError, match="no legal card"):
-        text.measure(llm(url, asks=1), work(0.01))
+        text.measure(llm(url), work(0.01))
 
 
 def test_shares_of_single_tasks():

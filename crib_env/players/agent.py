@@ -41,8 +41,6 @@ class Powers:
     """Copies of it may play for it, one in each thread or process."""
     plays_once: bool = False
     """It plays single games and no mirrored ones, as a person does."""
-    counts_faults: bool = False
-    """It plays for a program or a model, and counts in ``faults`` the answers of these that could not be used."""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -52,11 +50,7 @@ class Powers:
 
 
 # What each power needs. An object that declares no powers has those of which it has everything.
-NEEDS = {
-    "mixes": ("probabilities",),
-    "watches": ("observe_deal", "observe_end"),
-    "counts_faults": ("faults",),
-}
+NEEDS = {"mixes": ("probabilities",), "watches": ("observe_deal", "observe_end")}
 
 
 @runtime_checkable

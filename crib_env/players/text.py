@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from crib_env.cards import by_rank, format_card, format_cards, parse_card, parse_cards
-from crib_env.files.json_text import parse_json
 from crib_env.players.one_at_a_time import Decision
 from crib_env.scoring import COUNT_LIMIT, card_value
 
@@ -35,7 +33,6 @@ RULES = (
 )
 """The rules in less than 300 words, and how cards are written."""
 
-LONGEST = 1 << 16  # characters; in a longer text nobody looks for an answer
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 _KEPT = 4  # cards of a hand, once both discards are made
 _SYMBOLS = str.maketrans("♣♦♥♠", "CDHS")
@@ -43,7 +40,6 @@ _SYMBOLS = str.maketrans("♣♦♥♠", "CDHS")
 _CARD = re.compile(r"(?<![^\W_])(?:(?:10|[2-9TJQKtjqk])[CDHScdhs]|A[CDHS])(?![^\W_])")
 # Takes linear time: no two attempts look at the same characters behind an "answer".
 _ANSWER = re.compile(r".*\banswer\b[^\w:]*:\W*(?=\w)", re.IGNORECASE | re.DOTALL)
-_FENCE = "```"
 
 
 def to_discard(view: Decision) -> int:
@@ -95,24 +91,16 @@ def _cards(n: int) -> str:
 def as_json(view: Decision) -> dict[str, Any]:
     """The fields of :class:`crib_env.Decision` as JSON has them, with cards as text, and which decision it is: ``ask``
     is ``"discard"`` or ``"lay"``. ``docs/agents/programs.md`` describes them."""
-    is_discard = to_discard(view) > 0
-
-    def texts(cards: Sequence[int]) -> list[str]:
-        return [format_card(card) for card in cards]
-
+    cards = {"hand": view.hand, "legal": _choices(view), "discards": view.discards, "kept": view.kept}
     return {
-        "ask": "discard" if is_discard else "lay",
+        "ask": "discard" if to_discard(view) else "lay",
         "game_id": view.game_id,
         "decision": view.decision,
         "scores": view.scores,
         "is_dealer": view.is_dealer,
-        "hand": texts(view.hand),
-        "legal": texts(_choices(view)),
-        "discards": texts(view.discards),
-        "kept": texts(view.kept),
+        **{name: [format_card(card) for card in some] for name, some in (cards | {"pile": view.pile}).items()},
         "starter": None if view.starter is None else format_card(view.starter),
         "history": [(by, None if card is None else format_card(card)) for by, card in view.history],
-        "pile": texts(view.pile),
         "count": view.count,
         "said_go": view.said_go,
         "opponent_cards": view.opponent_cards,
@@ -139,69 +127,29 @@ def answers(view: Decision) -> list[str]:
 
 
 def read_answer(text: str, view: Decision) -> tuple[int, ...]:
-    """The cards that a text names: two for a discard, one where one is left to discard or to lay.
+    """The cards that a person, a program or a model names: two for a discard, one where one is left to discard or to
+    lay.
 
-    Cards alone are read (``"5H 5C"``, ``"5♥ 5♣"``), or among words (``"discard 5H and 5C"``). What follows the last
-    ``Answer:`` counts alone. A JSON object is read as a tool call: its ``arguments``, or itself, name the cards.
+    Cards alone are read (``"5H 5C"``, ``"5♥ 5♣"``), or among words or in JSON (``"discard 5H and 5C"``). What follows
+    the last ``Answer:`` counts alone.
 
     Raises:
         ValueError: it does not name as many different cards as are wanted, or one that may not be chosen; the message
             says what to answer.
     """
-    please = f"name exactly {_cards(_wanted(view))} of {format_cards(_choices(view))}"
-    if len(text) > LONGEST:
-        raise ValueError(f"that answer is longer than {LONGEST:,} characters: {please}")
     if found := _ANSWER.match(text):
         text = text[found.end() :].splitlines()[0]
+    text = text.translate(_SYMBOLS)
     try:
-        cards = _cards_in(text.translate(_SYMBOLS))
-    except ValueError as error:
-        raise ValueError(f"{error}: {please}") from None
+        cards = parse_cards(text.strip(" .*`\n"))
+    except ValueError:  # words among the cards
+        cards = list(dict.fromkeys(map(parse_card, dict.fromkeys(_CARD.findall(text)))))
     if len(cards) != _wanted(view):
         named = f"you named {format_cards(cards)}" if cards else "you named no card"
-        raise ValueError(f"{named}: {please}")
+        raise ValueError(f"{named}: name exactly {_cards(_wanted(view))} of {format_cards(_choices(view))}")
     for card in cards:
-        check_choice(card, view.hand, _choices(view))
+        if card not in _choices(view):
+            name = format_card(card)
+            fault = f"{name} would take the count over 31" if card in view.hand else f"you do not hold {name}"
+            raise ValueError(f"{fault}: choose one of {format_cards(_choices(view))}")
     return tuple(cards)
-
-
-def check_choice(card: int, hand: Collection[int], legal: Collection[int]) -> None:
-    """Checks that a card may be chosen.
-
-    Args:
-        hand: cards held, in the order in which an error names them.
-        legal: those that may be chosen.
-
-    Raises:
-        ValueError: it may not; the message says why, and which may.
-    """
-    if card not in legal:
-        name = format_card(card)
-        held = f"{name} would take the count over 31" if card in hand else f"you do not hold {name}"
-        raise ValueError(f"{held}: choose one of {format_cards(one for one in hand if one in legal)}")
-
-
-def _cards_in(text: str) -> list[int]:
-    """The different cards that a text names, in its order."""
-    fenced = text.split(_FENCE, 2)
-    inner = (fenced[1].removeprefix("json") if len(fenced) > 2 else text).strip()
-    if inner.startswith("{"):
-        return parse_cards(_named(parse_json(inner)))
-    try:
-        return parse_cards(text.strip(" .*`\n"))
-    except ValueError:  # words among the cards
-        return list(dict.fromkeys(map(parse_card, dict.fromkeys(_CARD.findall(text)))))
-
-
-def _named(call: Any) -> Sequence[str]:
-    """The cards of a tool call, ``{"name": "discard", "arguments": {"a": "5H", "b": "5C"}}``, or of its arguments."""
-    arguments = call.get("arguments", call)
-    if isinstance(arguments, str):  # as OpenAI's protocol has them
-        arguments = parse_json(arguments)
-    return [text for value in arguments.values() for text in _texts_in(value)] if isinstance(arguments, dict) else []
-
-
-def _texts_in(value: Any) -> Iterable[str]:
-    if isinstance(value, str):
-        return [value]
-    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []

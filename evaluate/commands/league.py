@@ -12,7 +12,6 @@ from crib_env.evaluate.executors import check_executor, connected
 from crib_env.evaluate.files import markdown_table, whole_text
 from crib_env.evaluate.job import again, held
 from crib_env.evaluate.matches.league import MEAN, League, Standings
-from crib_env.evaluate.matches.match import faults_in_words
 from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.statistics import half_width
 from crib_env.values import Games, Seed, Threads
@@ -73,11 +72,10 @@ def matrix_rows(standings: Standings) -> tuple[list[str], list[list[str]]]:
 def in_words(standings: Standings) -> str:
     """How the tables were measured."""
     league = standings.league
-    faults = "".join(f"; {line}" for line in faults_in_words(zip(league.agents, standings.faults)))
     return (
         f"{league.games:,} mirrored games for each pair, seed {league.seed}"
         f"{', all results less luck' if league.luck_adjusted else ''}; Bradley-Terry ratings with mean "
-        f"{MEAN:.0f}, which predict every win rate to within {100 * standings.misfit:.1f} percentage points{faults}"
+        f"{MEAN:.0f}, which predict every win rate to within {100 * standings.misfit:.1f} percentage points"
     )
 
 

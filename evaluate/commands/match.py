@@ -20,7 +20,6 @@ from crib_env.evaluate.job import held, lock_of
 from crib_env.evaluate.matches.game_records import add_records
 from crib_env.evaluate.matches.match import (
     MatchResult,
-    faults_in_words,
     match_table,
     pair_results,
     play_games,
@@ -143,8 +142,6 @@ def _play(a: Agent, b: Agent, games: int, rule: StoppingRule | None, asked: Matc
         write(found)
     finally:
         console.print(match_table(found))
-        for line in faults_in_words([(found.a, found.faults["a"]), (found.b, found.faults["b"])]):
-            console.print(line, highlight=False, soft_wrap=True)
         if rule is not None:
             console.print(rule.verdict(*pair_results(parts)))
     if stopped is not None:

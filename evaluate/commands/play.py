@@ -29,7 +29,7 @@ from crib_env.evaluate.play.saved_game import (
     SavedGame,
     read_game_to_resume,
 )
-from crib_env.evaluate.play.terminal import play_in_terminal, review_in_terminal, say
+from crib_env.evaluate.play.terminal import play_in_terminal, say
 from crib_env.evaluate.skill.analysis.judges import play_judge
 from crib_env.files.whole_file import clear_parts
 
@@ -54,8 +54,8 @@ def play(
     """Plays a game between you and an agent, in the browser or in the terminal, with a coach.
 
     The page comes from a server on this machine alone, until Ctrl-C. In the terminal cards are typed as 5h, or by their
-    numbers in your hand; ? asks the coach for a hint, and undo takes a card back in practice. The game is kept after
-    every card. The coach values discards exactly at the score, and the play as `expert` does.
+    numbers in your hand; ? asks the coach for a hint. The game is kept after every card. The coach values discards
+    exactly at the score, and the play as `expert` does.
 
     Args:
         agent: Your opponent; by default best in the terminal, and the level that you choose on the page.
@@ -63,11 +63,11 @@ def play(
         dealer: Who deals first.
         scores: Your score and the agent's at the start.
         seed: Random seed of the deals; by default another for each game.
-        practice: You may take cards back; the game is not recorded.
+        practice: You may take cards back on the page; the game is not recorded.
         coach: When the coach speaks: not before the end of the game, after blunders, at the end of the deal, after each
             card, or before each card too.
         counting: Who counts the hands: the table; by hand, you your own ones; or with muggins, where you and the agent
-            peg what the other misses and you claim.
+            peg what the other misses and you claim. On the page alone.
         record: The file that the finished game is added to, for `analyse`.
         resume: Continue the game kept in this file.
         browser: Open the browser.
@@ -85,29 +85,25 @@ def play(
     clear_parts(FOLDER)
     check_outputs(record)
     if terminal:
+        if kept.day or kept.people or kept.counting != "table":
+            raise ValueError("deals of a day, two people and counting by hand are for the page: leave --terminal out")
         game = SavedGame.begin_in(offered, FOLDER) if resume is None else SavedGame.resume(resume, agent)
         if game.is_over:
             raise ValueError(f"the game of {resume} is over")
-        if game.so_far.day:
-            raise ValueError(f"{resume} is the deal of a day, which is played on the page: leave --terminal out")
         _in_terminal(game, record)
     else:
         _in_browser(offered, resume, record, browser, seed)
 
 
-def _in_terminal(game: SavedGame | None, record: Path) -> None:
-    judge = play_judge()
-    while game is not None:
-        try:
-            game = play_in_terminal(game, judge, record)
-        except KeyboardInterrupt:
-            kept = shlex.quote(game.file.as_posix())
-            say(["", "the game is kept; continue with", f"crib-env play --terminal --resume {kept}"])
-            raise
-        if not game.so_far.practice:
-            say([f"the game is added to {record}"])
-        again = review_in_terminal(game, judge)
-        game = None if again is None else SavedGame.begin_in(game.until(again, practice=True), FOLDER)
+def _in_terminal(game: SavedGame, record: Path) -> None:
+    try:
+        play_in_terminal(game, play_judge(), record)
+    except KeyboardInterrupt:
+        kept = shlex.quote(game.file.as_posix())
+        say(["", "the game is kept; continue with", f"crib-env play --terminal --resume {kept}"])
+        raise
+    if not game.so_far.practice:
+        say([f"the game is added to {record}"])
 
 
 def _in_browser(offered: GameSoFar, resumed: Path | None, record: Path, opens: bool, seed: int | None) -> None:

@@ -1,4 +1,4 @@
-"""Cribbage as text with exact rewards: the player to act is told its position and loses what its choice loses.
+"""Cribbage as text with exact rewards: the player is told its position and loses what its choice loses.
 
 What a choice loses is the value of the best one less its own, by what the player could see, so no luck is in it.
 Discards are valued by the exact analysis, cards by a judge of the play, and the cards of ``play`` by the equilibrium.
@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 
 from crib_env import Decision, GameBatch, PlayerViews, decisions, streams
-from crib_env.agents import Agent, make_agent
+from crib_env.agents import make_agent
 from crib_env.agents.choosing import six_dealt
 from crib_env.agents.expert import ExpertAgent
 from crib_env.engine import OVER
@@ -27,14 +27,12 @@ from crib_env.players.text import how_to_answer, in_words, read_answer
 from crib_env.values import Range, check_values
 
 Task = Literal["discards", "play", "deal", "game"]
-"""One of the suite's hands before the discard; one of its positions before a card of the pegging game; a deal; a
-game."""
-Unit = Literal["points", "chance"]
-"""In what a choice loses: points, or chance to win the game."""
+"""One of the suite's hands before the discard; one of its positions before a card of the pegging game; a deal; a game.
+A choice loses points, and in a game chance to win."""
 _SIZES = {"discards": discards.N, "play": play.N}
-_SPREAD = 60  # of scores at which chances are at stake, as in the suite
 _ASKS = 3  # answers to a decision
-_PLAYER = 0  # its seat where there is an opponent
+_PLAYER = 0  # its seat in a deal and a game
+_ROW = np.zeros(1, np.int64)
 
 
 class Choice(NamedTuple):
@@ -54,25 +52,23 @@ class Episode:
         task: see :data:`Task`.
         number: of the position in the suite, or the seed of the deals. The suite's tier ``text`` asks the first 400
             discards and the first 400 cards: train on others.
-        opponent: an agent's name; ``None`` where both seats are asked, in turn.
-        unit: see :data:`Unit`. Discards and deals are at 0–0 for points, and at scores at most 60 apart for chances.
+        opponent: an agent's name, for a deal or a game.
 
     Attributes:
-        choices: what has been chosen so far, by seat.
+        choices: what has been chosen so far.
         illegal: how many answers named no legal cards.
     """
 
-    def __init__(self, task: Task, number: int, opponent: str | None = "careful", unit: Unit = "points") -> None:
-        _check(task, number, unit)
-        self._batch, self._known = _begin(task, number, unit)
-        self._unit, self._is_one = unit, task in _SIZES
-        self._opponent: Agent | None = None
-        if opponent is not None and not self._is_one:
-            check_players([opponent])
-            self._opponent = make_agent(opponent)
-        self._told = Observers(self._batch, *([] if self._opponent is None else [(self._opponent, np.array([1]))]))
+    def __init__(self, task: Task, number: int, opponent: str = "careful") -> None:
+        numbers = Annotated[int, Range(0, _SIZES.get(task, math.inf) - 1)]
+        check_values({"task": task, "number": number}, {"task": Task, "number": numbers})
+        check_players([opponent])
+        self._batch, self._known = _begin(task, number)
+        self._unit, self._is_one = "chances" if task == "game" else "points", task in _SIZES
+        self._opponent = make_agent(opponent)
+        self._told = Observers(self._batch, (self._opponent, np.array([1 - _PLAYER])))
         self._ends = False  # after the only decision
-        self.choices: tuple[list[Choice], list[Choice]] = ([], [])
+        self.choices: list[Choice] = []
         self.illegal = self._faults = 0
         self._go_on()
 
@@ -82,17 +78,12 @@ class Episode:
         return self._ends or bool(self._batch.games["phase"][0] == OVER)
 
     @property
-    def seat(self) -> int:
-        """Whoever is to act, or was: 0 or 1."""
-        return int(self._batch.games["turn"][0])
-
-    @property
     def view(self) -> Decision:
-        """The decision, as whoever is to act sees it."""
+        """The decision, as the player sees it."""
         return next(decisions(self._views()))
 
     def words(self) -> str:
-        """The position in words, or that it is over, and the score, seat 0 first."""
+        """The position in words, or that it is over, and the score, the player's first."""
         if not self.is_over:
             return in_words(self.view)
         if self._is_one:
@@ -103,16 +94,14 @@ class Episode:
         """All that may be chosen now, in the order of cards."""
         views = self._views()
         if views.is_discard[0]:
-            worth = discard_worth(_analyst(), views)
             sets = six_dealt(views)[0, PLACES].tolist()
-            values = (worth.points if self._unit == "points" else worth.chances)[0]
+            values = getattr(discard_worth(_analyst(), views), self._unit)[0]
         else:
             sets = [[card] for card in np.flatnonzero(views.action_mask[0]).tolist()]
             ranks = [card % 13 for (card,) in sets]
             if self._known is not None:
                 return [Choice(tuple(cards), float(self._known[rank])) for cards, rank in zip(sets, ranks)]
-            worth = _judge().worth(views)
-            values = (worth.points if self._unit == "points" else worth.chances)[0, ranks]
+            values = getattr(_judge().worth(views), self._unit)[0, ranks]
         return [Choice(tuple(cards), float(values.max() - value)) for cards, value in zip(sets, values)]
 
     def answer(self, text: str) -> str:
@@ -137,23 +126,19 @@ class Episode:
         return told if self.is_over else f"{told}\n{how_to_answer(self.view)}"
 
     def give_up(self) -> None:
-        """Ends the episode as badly as possible for whoever is to act: it makes the worst choices that are left."""
-        seat = self.seat
+        """Ends the episode as badly as possible: all choices that are left are the worst ones."""
         while not self.is_over:
-            rank = max if self.seat == seat else min
-            self._choose(rank(self.losses(), key=lambda choice: choice.loss))
+            self._choose(max(self.losses(), key=lambda choice: choice.loss))
 
-    def reward(self, seat: int | None = None) -> float:
-        """Minus all that a seat has lost; by default of the player that has an opponent, or of the only decision."""
-        if seat is None:
-            seat = self.seat if self._is_one else _PLAYER
-        return 0.0 - sum(choice.loss for choice in self.choices[seat])
+    def reward(self) -> float:
+        """Minus all that the choices have lost."""
+        return 0.0 - sum(choice.loss for choice in self.choices)
 
     def _views(self) -> PlayerViews:
-        return self._batch.views(self._batch.acting())
+        return self._batch.views(_ROW)
 
     def _choose(self, choice: Choice) -> None:
-        self.choices[self.seat].append(choice)
+        self.choices.append(choice)
         if self._is_one:
             self._ends = True
         else:
@@ -166,7 +151,7 @@ class Episode:
         while not self.is_over:
             views = self._views()
             legal = np.flatnonzero(views.action_mask[0])
-            if self._opponent is not None and self.seat != _PLAYER:
+            if not self._is_one and self._batch.games["turn"][0] != _PLAYER:
                 self._step(int(self._opponent.act(views)[0]))
             elif len(legal) == 1:
                 self._step(int(legal[0]))
@@ -175,31 +160,21 @@ class Episode:
 
     def _step(self, card: int) -> None:
         before, cards = self._batch.games.copy(), np.array([card])
-        self._batch.step(np.zeros(1, np.int64), cards)
-        self._told.tell(np.zeros(1, np.int64), before, cards)
+        self._batch.step(_ROW, cards)
+        self._told.tell(_ROW, before, cards)
 
 
-def _check(task: str, number: int, unit: str) -> None:
-    numbers = Annotated[int, Range(0, _SIZES.get(task, math.inf) - 1)]
-    check_values({"task": task, "unit": unit, "number": number}, {"task": Task, "unit": Unit, "number": numbers})
-    if task == "play" and unit == "chance":
-        raise ValueError("unit='chance' is not allowed with task='play': the pegging game has points alone")
-
-
-def _begin(task: Task, number: int, unit: Unit) -> tuple[GameBatch, np.ndarray | None]:
+def _begin(task: Task, number: int) -> tuple[GameBatch, np.ndarray | None]:
     """The game, and the losses (13,) of ranks where they are known."""
     zeros, row = np.zeros((1, 2), np.int64), slice(number, number + 1)
     if task == "discards":
         hands = discards.standard()
-        sixes, scores = hands.sixes[row].astype(np.int64), hands.scores[row].astype(np.int64)
-        games = before_discards(sixes, hands.deals[row] == 1, scores if unit == "chance" else zeros)
-        return batch_of(games), None
+        return batch_of(before_discards(hands.sixes[row].astype(np.int64), hands.deals[row] == 1, zeros)), None
     if task == "play":
         known = play.standard()
         games = after_cards(known.deals[row], known.dealers[row], zeros, known.cards[row])
         return batch_of(games), known.losses[number].astype(float)
-    spread = _SPREAD if task == "deal" and unit == "chance" else None
-    return GameBatch(streams(number, 1), episode=task, start_spread=spread), None
+    return GameBatch(streams(number, 1), episode=task), None
 
 
 @cache
@@ -218,11 +193,11 @@ class CribbageTools:
     The tools are :meth:`discard` and :meth:`lay`; a row of the data names the episode. TRL itself is not needed.
 
     Args:
-        opponent, unit: as for :class:`Episode`.
+        opponent: as for :class:`Episode`.
     """
 
-    def __init__(self, opponent: str = "careful", unit: Unit = "points") -> None:
-        self._opponent, self._unit = opponent, unit
+    def __init__(self, opponent: str = "careful") -> None:
+        self._opponent = opponent
 
     def reset(self, task: Task, number: int, **row: Any) -> str:
         """Begins the episode of a row; the position in words.
@@ -231,7 +206,7 @@ class CribbageTools:
             task, number: as for :class:`Episode`, with its errors.
             row: other columns, which are not used.
         """
-        self._episode = Episode(task, number, self._opponent, self._unit)
+        self._episode = Episode(task, number, self._opponent)
         return self._episode.words()
 
     def discard(self, a: str, b: str) -> str:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -263,8 +262,6 @@ class Standings:
     """For every pair of agents, in both orders."""
     microseconds: np.ndarray
     """(A,) microseconds of a decision, the mean over matches."""
-    faults: list[Counter[str]]
-    """Of each agent, decisions taken for a program that failed, by the kind of fault."""
 
     @classmethod
     def of(cls, league: League, matches: list[LeagueMatch]) -> Standings:
@@ -272,19 +269,16 @@ class Standings:
         n = len(league.agents)
         cells: dict[tuple[int, int], Cell] = {}
         microseconds = np.zeros(n)
-        faults = [Counter[str]() for _ in range(n)]
         for (i, j), match in zip(league.pairings, matches):
             result = match.result
             found = result if result.luck_adjusted is None else result.luck_adjusted
             low, high = found.interval
             cells[i, j] = Cell(found.win_rate, low, high, found.margin, found.net_match_points)
             cells[j, i] = Cell(1 - found.win_rate, 1 - high, 1 - low, -found.margin, -found.net_match_points)
-            faults[i].update(result.faults["a"])
-            faults[j].update(result.faults["b"])
             microseconds[i] += result.microseconds_per_decision["a"] / (n - 1)
             microseconds[j] += result.microseconds_per_decision["b"] / (n - 1)
         ratings = rate(n, league.pairings, np.stack([match.by_deal for match in matches]))
-        return cls(league, ratings, cells, microseconds, faults)
+        return cls(league, ratings, cells, microseconds)
 
     @property
     def order(self) -> list[int]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ class MatchResult:
     ``points_per_deal[player][role][source]`` are means over the deals begun in that role, including the last deal
     of each game, which is usually cut short. ``microseconds_per_decision`` leaves out the first deal of each
     game, in which kernels are still compiled, and games that were kept from before; it is empty if there are no
-    others. ``faults[player]`` are answers that could not be used, by the kind of fault.
+    others.
     """
 
     a: str
@@ -73,7 +73,6 @@ class MatchResult:
     microseconds_per_decision: dict[str, float]
     seconds: float
     luck_adjusted: LuckAdjusted | None = None
-    faults: dict[str, dict[str, int]] = field(default_factory=lambda: {"a": {}, "b": {}})
 
 
 def play_match(a: Agent, b: Agent, games: int, seed: int = 0, **how: Any) -> MatchResult:
@@ -211,7 +210,6 @@ def summarise(a: str, b: str, seed: int, games: Games, seconds: float) -> MatchR
         },
         seconds=seconds,
         luck_adjusted=None if games.luck is None else luck_adjusted(games),
-        faults={p: dict(games.faults[k]) for k, p in enumerate(players)},
     )
 
 
@@ -260,13 +258,3 @@ def match_table(result: MatchResult) -> Table:
         of_both("µs a decision", result.microseconds_per_decision, 2)
     table.caption = f"{result.deals_per_game:.2f} deals a game, {result.seconds:.1f} s"
     return table
-
-
-def faults_in_words(faults: Iterable[tuple[str, Mapping[str, int]]]) -> list[str]:
-    """A line for each agent, given by name, whose program or model gave answers that could not be used."""
-    lines = []
-    for name, counts in faults:
-        if n := sum(counts.values()):
-            kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counts.items()))
-            lines.append(f"{name}: {n:,} answer{'s' * (n != 1)} could not be used ({kinds})")
-    return lines

@@ -7,7 +7,7 @@ series of games are those of Lang (2018), each on its own deals.
 from __future__ import annotations
 
 import copy
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -89,8 +89,6 @@ class Games:
     luck: np.ndarray | None = None
     """(2N, 3, 3) float64 luck of ``a`` by ``CHANCES`` and ``RESULTS`` of :mod:`crib_env.evaluate.skill.luck`, if it was
     measured."""
-    faults: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-    """How many decisions an agent took for a program that failed, by kind of fault."""
 
     @classmethod
     def merged(cls, parts: Sequence[Games]) -> Games:
@@ -107,7 +105,6 @@ class Games:
             total("seconds"),
             tuple(record for part in parts for record in part.records),
             None if any(part.luck is None for part in parts) else np.concatenate([part.luck for part in parts]),
-            (sum((part.faults[0] for part in parts), Counter()), sum((part.faults[1] for part in parts), Counter())),
         )
 
     @property
@@ -153,7 +150,6 @@ def play_shard(a: Agent, b: Agent, shard: Shard, on_progress: Callable[[int], No
     seat_of_a = batch.game_ids % 2
     observers = Observers(batch, (a, seat_of_a), (b, 1 - seat_of_a))
     decisions, seconds = np.zeros(2, np.int64), np.zeros(2)
-    faults_before = [Counter(getattr(agent, "faults", ())) for agent in (a, b)]
     for turn in turns(batch, (a, b)):
         if turn.views.decisions[0] >= _UNTIMED:  # all games have equally many
             seconds[turn.player] += turn.seconds
@@ -175,7 +171,6 @@ def play_shard(a: Agent, b: Agent, shard: Shard, on_progress: Callable[[int], No
         seconds,
         recorder.records(shard.seed, [(a.name, b.name), (b.name, a.name)] * len(shard.deals)) if recorder else (),
         meter.luck * np.where(seat_of_a == 0, 1, -1)[:, None, None] if meter is not None else None,
-        (Counter(getattr(a, "faults", ())) - faults_before[0], Counter(getattr(b, "faults", ())) - faults_before[1]),
     )
 
 

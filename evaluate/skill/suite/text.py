@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.agents import Agent
-from crib_env.agents.llm import LLMAgent, UnansweredError
-from crib_env.evaluate.skill.positions import after_cards, before_discards, chosen_cards
+from crib_env.agents.llm import LLMAgent
+from crib_env.evaluate.skill.positions import after_cards, batch_of, before_discards, chosen_cards
 from crib_env.evaluate.skill.suite import discards, play
 from crib_env.evaluate.skill.suite.task import NotMeasuredError, Work
 from crib_env.evaluate.statistics import Measured
@@ -58,8 +58,8 @@ def measure(agent: Agent, work: Work) -> dict[str, Measured]:
         "positions answered, %": Measured.percent(answered, 2 * n),
     }
     if isinstance(agent, LLMAgent):
-        first = agent.first_answers
-        figures["first answers with a legal card, %"] = Measured.percent(first["used"], first["asked"])
+        first = agent.first_answers.values()
+        figures["first answers with a legal card, %"] = Measured.percent(sum(first), len(first))
     return figures
 
 
@@ -67,15 +67,15 @@ def _answers(agent: Agent, games: np.ndarray, work: Work, n_cards: int) -> tuple
     """The positions that were answered, and the cards."""
     answered, chosen = [], []
     for start in range(0, len(games), _AT_ONCE):
-        rows, cards = np.arange(start, min(start + _AT_ONCE, len(games))), np.zeros((0, n_cards), np.int64)
-        size = len(rows)
-        while len(rows):
-            try:
-                cards = chosen_cards(agent, games[rows], 1, lambda done: None, n_cards, first_id=start)
-                break
-            except UnansweredError as error:
-                rows = np.delete(rows, [number - start for number in error.game_ids])
-        answered.append(rows)
+        some = games[start : start + _AT_ONCE]
+        rows = np.arange(len(some))
+        if isinstance(agent, LLMAgent):
+            found = agent.choices(batch_of(some).views(rows))
+            rows = np.array([row for row in rows if not isinstance(found[row], ValueError)], np.int64)
+            cards = np.array([found[row] for row in rows], np.int64).reshape(-1, n_cards)
+        else:
+            cards = chosen_cards(agent, some, 1, lambda done: None, n_cards, first_id=start)
+        answered.append(start + rows)
         chosen.append(cards)
-        work.on_progress_of(2 * len(games))(size)
+        work.on_progress_of(2 * len(games))(len(some))
     return np.concatenate(answered), np.concatenate(chosen)
