@@ -120,7 +120,7 @@ attack: $(TESTED)
 CARDS := 2
 SEEDS := 5
 DEALS := 65536
-LADDER := td ppo ddqn nfsp mmd rnad escher drqn
+LADDER := td ppo ddqn nfsp mmd rnad drqn
 OF_LADDER := runs/ladder-$(CARDS)
 
 ladder: .venv/train-ready

@@ -4,15 +4,13 @@ crib-env train mmd --episode pegging --cards 2 --episodes 65536 --folder run
 crib-env exploitability mmd:run/final last_policy:last_policy:run --cards 2      # in the folder of this file
 
 The agents of `td`, `ddqn`, `mmd` and `rnad` play with an average of their weights; here they play with the last ones.
-Those of `nfsp` and `escher` play an average of policies; here they play the last best response, and match the last
-regrets.
+Those of `nfsp` play an average of policies; here they play the last best response.
 """
 
 from pathlib import Path
 
 import crib_env
 from crib_env.agents.networks.weights_file import load_tensors
-from crib_env.train.escher import RegretMatching
 
 # What a learner calls the networks of its last policy in a checkpoint.
 NAMES = {
@@ -21,7 +19,6 @@ NAMES = {
     "mmd": "policy",
     "rnad": "policy",
     "nfsp": "best.online",
-    "escher": "regret.networks",
 }
 
 
@@ -42,4 +39,4 @@ def last_policy(path):
     networks.load_state_dict({layer: parts[f"{name}.{layer}"] for layer in networks.state_dict()})
     if name == "best.online":
         return networks  # plays the card with the highest Q
-    return RegretMatching(networks) if name == "regret.networks" else agent
+    return agent

@@ -82,7 +82,7 @@ uct-determinized:determinizations=0
 """
 
 
-@pytest.mark.parametrize("name", ["clone", "escher", "mmd", "nfsp", "rnad"])
+@pytest.mark.parametrize("name", ["mmd", "nfsp", "rnad"])
 def test_players_that_draw_cards_draw_no_rare_ones(name):
     views = GameBatch(streams(0, 200)).views(np.arange(200))
     chances = player(name).probabilities(views)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from crib_env.agents import make_agent
+from crib_env.evaluate.commands.dataset import dataset
 from crib_env.evaluate.commands.suite import suite
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -50,6 +51,14 @@ def test_random_play_in_gymnasium(run):
 
 def test_an_agent_of_ones_own(run):
     assert re.match(WIN_RATE, run("own_agent"))
+
+
+def test_a_network_learns_to_choose_as_others_did(run, tmp_path):
+    pytest.importorskip("pyarrow")
+    dataset(tmp_path / "games", ("greedy", "greedy"), games=60)
+    *_, agreement, against = run("clone", tmp_path / "games", 4).splitlines()
+    assert float(re.search(r"[\d.]+", agreement)[0]) > 30
+    assert re.match(WIN_RATE, against)
 
 
 def test_an_agent_of_ones_own_in_the_suite(tmp_path, capsys):

@@ -11,7 +11,7 @@ from crib_env.agents.networks.policy import PPOAgent
 from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
-from crib_env.train import ddqn, escher, mmd, nfsp, rnad, td
+from crib_env.train import ddqn, mmd, nfsp, rnad, td
 from examples.last_policy import last_policy
 from tests.helpers import small_settings
 from tests.helpers.learner_runs import finished_run, name_of
@@ -33,12 +33,6 @@ def gained():
     return lambda agent: exploitability(agent, game).mean
 
 
-def learner_at_the_end(learner, folder):
-    """A learner with what the last checkpoint of a run has saved."""
-    learner.load_state_dict(folder.load_checkpoint()[0])
-    return learner
-
-
 @pytest.mark.parametrize("learner", AVERAGES, ids=name_of)
 def test_it_is_the_agent_if_the_average_has_only_the_last_weights(learner, gained, tmp_path):
     settings, of_average = AVERAGES[learner]
@@ -48,18 +42,12 @@ def test_it_is_the_agent_if_the_average_has_only_the_last_weights(learner, gaine
         assert (gained(last_policy(folder.path)) == gained(agent)) == (rate == 1)
 
 
-def test_that_of_escher_matches_regrets(gained, tmp_path):
-    settings = replace(small_settings.ESCHER, **TWO_CARDS)
-    folder, agent, _ = finished_run(escher, settings, tmp_path)
-    found = gained(last_policy(folder.path))
-    assert found == gained(learner_at_the_end(escher.ESCHER(settings), folder).pi) != gained(agent)
-
-
 def test_that_of_nfsp_is_the_best_response(gained, tmp_path):
     settings = replace(small_settings.NFSP, **TWO_CARDS)
     folder, agent, _ = finished_run(nfsp, settings, tmp_path)
-    best = learner_at_the_end(nfsp.NFSP(settings), folder).best.online
-    assert gained(last_policy(folder.path)) == gained(best) != gained(agent)
+    learner = nfsp.NFSP(settings)
+    learner.load_state_dict(folder.load_checkpoint()[0])
+    assert gained(last_policy(folder.path)) == gained(learner.best.online) != gained(agent)
 
 
 def test_a_run_without_a_last_policy_is_refused(tmp_path):
@@ -70,5 +58,5 @@ def test_a_run_without_a_last_policy_is_refused(tmp_path):
     with refused("has no checkpoint"):
         last_policy(folder.path)
     PPOAgent.new("209", (8,)).save(folder.final)
-    with refused("is a run of ppo, whose agent plays no average: give one of td, ddqn, mmd, rnad, nfsp, escher"):
+    with refused("is a run of ppo, whose agent plays no average: give one of td, ddqn, mmd, rnad, nfsp"):
         last_policy(folder.path)

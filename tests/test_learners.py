@@ -19,7 +19,6 @@ NAMES = {
     "ddqn": VALUES | {"share of the buffer"},
     "discard-game": VALUES,
     "drqn": VALUES | {"share of the buffer"},
-    "escher": POLICY - {"KL"} | {"share of the buffer"},
     "mmd": POLICY,
     "mmd-tables": {"critic loss", "entropy", "mean value"},
     "nfsp": VALUES | {"policy loss", "entropy", "share of the buffer"},

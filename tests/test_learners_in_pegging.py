@@ -30,9 +30,9 @@ from tests.helpers.refusals import refused
 from tests.helpers.solved_play import learn_from_a_small_game
 
 # Those that draw by another seed when they are loaded, and those whose weights are rounded.
-ROUNDED = ("escher", "mmd", "mmd-tables", "nfsp", "rnad", "best")
-# The others have no play, or, as `clone`, learn from recorded games.
-NAMES = sorted(set(LEARNERS) - {"clone", "discard-game", "strategy-weights"})
+ROUNDED = ("mmd", "mmd-tables", "nfsp", "rnad", "best")
+# The others have no play.
+NAMES = sorted(set(LEARNERS) - {"discard-game", "strategy-weights"})
 WITH_FEWER_CARDS = [name for name in NAMES if name != "best"]  # its solution is of four cards
 
 

@@ -30,7 +30,7 @@ def test_an_update_leads_to_the_closed_form_of_the_paper():
     one = played[:1]
     legal = one.gains[0] > -np.inf
     values = np.where(legal, one.gains[0], 0)
-    silence(learner.critic.networks)
+    silence(learner.critics)
     returns = values[one.card].astype(np.float32)
     for _ in range(150):
         learner.update("play", one, returns, temperature=0.4, rate=0.02)

@@ -1,4 +1,4 @@
-"""What `mmd`, `rnad` and `escher` share: the sparse layer, what a critic sees, and that a stopped run goes on."""
+"""What `mmd` and `rnad` share: the sparse layer, what a critic sees, and that a stopped run goes on."""
 
 from __future__ import annotations
 
@@ -16,18 +16,13 @@ from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.kernels import streams
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
-from crib_env.train import escher, mmd, rnad
+from crib_env.train import mmd, rnad
 from crib_env.train.mmd import MMD
 from tests.helpers import small_settings
 from tests.helpers.learner_runs import name_of, new_run
 from tests.helpers.self_play import played_by
 
-SMALL = {escher: small_settings.ESCHER, mmd: small_settings.MMD, rnad: small_settings.RNAD}
-MORE = {
-    escher: {"memory": 50_000, "episodes": 32_768, "learning_rate": 1e-2},
-    mmd: {"average_rate": 0.05},
-    rnad: {"average_rate": 0.05},
-}
+SMALL = {mmd: small_settings.MMD, rnad: small_settings.RNAD}
 each = pytest.mark.parametrize("learner", SMALL, ids=[name_of(learner) for learner in SMALL])
 
 
@@ -73,7 +68,7 @@ def test_the_average_soon_forgets_untrained_weights():
 @each
 def test_what_is_learned_is_harder_to_exploit(learner, tmp_path):
     few = {"cards": 2, "episodes": 16_384, "episodes_at_once": 1_024, "evaluations": 0}
-    settings = replace(SMALL[learner], episode="pegging", hidden=(64,), **{**few, **MORE[learner]})
+    settings = replace(SMALL[learner], episode="pegging", hidden=(64,), average_rate=0.05, **few)
     game = PlayGame(start=start_of_play(2), threads=1)
     before, _ = new_run(learner, replace(settings, episodes=1_024, learning_rate=0.0), tmp_path)
     agent, _ = new_run(learner, settings, tmp_path)

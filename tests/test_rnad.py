@@ -28,8 +28,8 @@ def test_updates_lead_to_the_fixed_point_of_the_regularised_game():
     one = played[:1]
     legal, later = one.gains[0] > -np.inf, 0.6 * np.sin(np.arange(52) % 13)
     values = (one.gains[0] + later).astype(np.float32)
-    silence(learner.critic.networks)
-    learner.critic.networks["play"].cards.bias.data[:] = torch.from_numpy(later[:13])
+    silence(learner.critics)
+    learner.critics["play"].cards.bias.data[:] = torch.from_numpy(later[:13])
     log_reg = learner.log_reference(one, alpha=1.0)
     np.testing.assert_allclose(log_reg[0][legal], np.log(one.chances[0][legal]), atol=1e-4)
     for _ in range(400):
@@ -45,10 +45,10 @@ def test_no_logit_is_driven_beyond_its_bound(outwards):
     learner, played = learner_and_decisions(50, regularization=0.01, logit_bound=1e-4)
     legal = played.gains > -np.inf
     one = played[np.flatnonzero((legal.sum(axis=1) == 2) & (np.ptp(played.chances, axis=1) > 0.1))[:1]]
-    silence(learner.critic.networks)
+    silence(learner.critics)
     likely, unlikely = one.chances[0].argsort()[:-3:-1]
     better = likely if outwards else unlikely
-    learner.critic.networks["play"].cards.bias.data[:] = 10.0 * (torch.arange(13) == int(better) % 13)
+    learner.critics["play"].cards.bias.data[:] = 10.0 * (torch.arange(13) == int(better) % 13)
     value = one.gains[np.arange(1), one.card] + 10.0 * (one.card == better)
     learner.update("play", one, value.astype(np.float32), learner.log_reference(one, alpha=1.0), rate=0.01)
     moves = [bool(parameter.grad.any()) for parameter in learner.online.networks.networks["play"].parameters()]
@@ -60,7 +60,7 @@ def test_later_decisions_are_paid_as_the_paper_says():
     learner, played = learner_and_decisions(30, regularization=0.5)
     log_reg = np.random.default_rng(0).normal(size=played.gains.shape).astype(np.float32)
     found = learner.later(played, log_reg)
-    q = learner.critic.judge("play", played).detach().numpy()
+    q = learner.values("play", played).detach().numpy()
     for t, chain in enumerate(played.chain):
         expected = 0.0
         for k in np.flatnonzero(played.chain // 2 == chain // 2):

@@ -67,7 +67,7 @@ class MMD(PolicyAndCritic):
         super().__init__(MMDAgent, settings, settings.device)
         self.settings = settings
         self._captured = {
-            name: CapturedStep(partial(self.losses_of_columns, name), (self.critic.descents[name], descent))
+            name: CapturedStep(partial(self.losses_of_columns, name), (self.critic_descents[name], descent))
             for name, descent in self.policy_descents.items()
         }
         self.play(Round.first())
@@ -102,7 +102,7 @@ class MMD(PolicyAndCritic):
     def update(self, name: str, batch: Played, returns: Any, temperature: float, rate: float) -> dict[str, float]:
         """One gradient step of a critic, and one of its policy; their scalars."""
         critic_loss, loss, *others = self.losses(name, batch, returns, temperature)
-        self.critic.descents[name].step(critic_loss, rate)
+        self.critic_descents[name].step(critic_loss, rate)
         norm = self.step_policy(name, loss, rate)
         return dict(zip(MEASURED, (norm, *(scalar.item() for scalar in (critic_loss, loss, *others)))))
 

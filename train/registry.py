@@ -10,11 +10,9 @@ from crib_env.players.agent_from_text import find
 # Of each learner its ``module:Class`` in this package, and its line in the help.
 LEARNERS = {
     "best": ("best:Best", "The networks of the agent `best`: policies from the solved play. An hour."),
-    "clone": ("clone:Cloning", "Behaviour cloning from a dataset (--data FOLDER). A minute."),
     "ddqn": ("ddqn:DDQN", "Double DQN by self-play (Sharan and Pawar, Anderson et al. 2022). What `make train` runs."),
     "discard-game": ("discard_game:DiscardGame", "A network for the discard game (O'Connor 2000). Half a minute."),
     "drqn": ("drqn:DRQN", "Double DQN with an LSTM, which can remember the cards of a deal (Sharan and Pawar 2022)."),
-    "escher": ("escher:ESCHER", "Regret minimisation with a value of histories, by self-play (McAleer et al. 2022)."),
     "mmd": ("mmd:MMD", "Magnetic mirror descent by self-play: a policy that is hard to exploit (Sokota et al. 2023)."),
     "mmd-tables": (
         "mmd_tables:MMDTables",

@@ -26,6 +26,7 @@ momentum, and a policy that is rounded, and plays no unlikely card, at the end.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -89,25 +90,30 @@ class RNaD(PolicyAndCritic):
         return self.in_batches(played, now.rng, update) | simulated
 
     @torch.no_grad()
-    def log_reference(self, played: Played, alpha: float) -> np.ndarray:
-        """log π_reg of each card up to a constant of each decision, (D, 52) float32, 0 for a card that is not legal."""
+    def of_each_card(self, played: Played, found_by: Callable[[str, Played], torch.Tensor]) -> np.ndarray:
+        """What is found of each card (B, 52) at the decisions of each network, together: (D, 52) float32."""
         out = np.zeros_like(played.gains)
         for name in self.policy_descents:
             rows = self.online.networks.rows_of(name, played.is_discard)
             if len(rows):
-                batch = played[rows]
-                new = self.log_policy(self.reference, name, batch)
-                old = self.log_policy(self.last_reference, name, batch) if alpha < 1 else new
-                out[rows] = old.lerp(new, alpha).numpy()
+                out[rows] = found_by(name, played[rows]).numpy()
         return out
 
-    @torch.no_grad()
+    def log_reference(self, played: Played, alpha: float) -> np.ndarray:
+        """log π_reg of each card up to a constant of each decision, (D, 52) float32, 0 for a card that is not legal."""
+
+        def found_by(name: str, batch: Played) -> torch.Tensor:
+            new = self.log_policy(self.reference, name, batch)
+            return self.log_policy(self.last_reference, name, batch).lerp(new, alpha) if alpha < 1 else new
+
+        return self.of_each_card(played, found_by)
+
     def later(self, played: Played, log_reg: np.ndarray) -> np.ndarray:
         """What regularisation pays for the decisions after each, less the luck of their draws, (D,) float32.
 
         With Q_η(a) = Q(a) − η log π(a) / π_reg(a), a decision adds Q_η(a) − Q(a) and Σ π Q_η − Q_η(a) for its player.
         """
-        q = self.critic.judge_all(played)
+        q = self.of_each_card(played, self.values)
         ratio = np.log(np.maximum(played.chances, 1e-10)) - log_reg
         state = (played.chances * (q - self.settings.regularization * ratio)).sum(axis=1)
         adds = state - q[np.arange(len(q)), played.card]
@@ -125,7 +131,7 @@ class RNaD(PolicyAndCritic):
         """One gradient step of a critic, and one of its policy; their scalars."""
         settings = self.settings
         values, critic_loss = self.judge(name, batch, returns)
-        self.critic.descents[name].step(critic_loss, rate)
+        self.critic_descents[name].step(critic_loss, rate)
         legal = torch.from_numpy(batch.gains) > -torch.inf
         log_pi = self.log_policy(self.online, name, batch)
         centred = (log_pi - log_pi.sum(dim=1, keepdim=True) / legal.sum(dim=1, keepdim=True)) * legal

@@ -133,22 +133,10 @@ class MMDAgent(SparsePolicyAgent):
     learner = "mmd"
 
 
-class ESCHERAgent(SparsePolicyAgent):
-    """The average policy of ESCHER."""
-
-    learner = "escher"
-
-
 class RNaDAgent(SparsePolicyAgent):
     """The policy of regularised Nash dynamics."""
 
     learner = "rnad"
-
-
-class CloneAgent(PolicyAgent):
-    """The policy that cloning learned of other players; by default their most frequent choice."""
-
-    learner, own_way = "clone", "mode"
 
 
 class PPOAgent(PolicyAgent):

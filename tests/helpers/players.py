@@ -8,7 +8,7 @@ from crib_env.agents import make_agent
 from crib_env.agents.mmd_tables import BUCKET, N_LEARNED, N_TABLES, TablesAgent
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.drqn import DRQNAgent
-from crib_env.agents.networks.policy import CloneAgent, ESCHERAgent, MMDAgent, NFSPAgent, PPOAgent, RNaDAgent
+from crib_env.agents.networks.policy import MMDAgent, NFSPAgent, PPOAgent, RNaDAgent
 from crib_env.agents.networks.td import TDAgent
 from crib_env.agents.registry import NAMES
 
@@ -19,13 +19,11 @@ def tables_agent():
 
 
 NETWORKS = {
-    "clone": lambda: CloneAgent(DDQNAgent.new("split", "209", "ranks", (16,)), "sample", temperature=0.5),
     "ddqn": lambda: DDQNAgent.new("split", "board", "ranks", (16,)),
     "drqn": lambda: DRQNAgent.new(
         networks="one", observation="209", memory=8, hidden=(8,), direct=True, inputs="ranks", lasts="deal",
         skip_forced=True,
     ),
-    "escher": lambda: ESCHERAgent(DDQNAgent.new("split", "209", "ranks", (16,))),
     "mmd": lambda: MMDAgent(DDQNAgent.new("split", "209", "ranks", (16,))),
     "mmd-tables": tables_agent,
     "nfsp": lambda: NFSPAgent(DDQNAgent.new("one", "209", "ranks", (16,))),

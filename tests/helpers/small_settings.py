@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crib_env.train import best, ddqn, discard_game, drqn, escher, mmd, mmd_tables, nfsp, rnad, strategy_weights, td
+from crib_env.train import best, ddqn, discard_game, drqn, mmd, mmd_tables, nfsp, rnad, strategy_weights, td
 from crib_env.train.registry import presets_of
 from tests.helpers.learner_runs import class_of
 
@@ -25,7 +25,6 @@ DISCARD_GAME = small(discard_game, hidden=(16,), episodes=512, **_HANDS)
 DISCARD_GAME_PAPER = small(discard_game, "paper", hidden=(8,), episodes=2_048, episodes_at_once=512, **_HANDS)
 DRQN = small(drqn, memory=8, hidden=(16,), warm_up=1, replay=500)
 DRQN_GAMES = {"episode": "game", "rewards": "points", "length": 5, "burn_in": 3}
-ESCHER = small(escher, hidden=(16, 8), hidden_discard=(16, 8), batch_size=256, memory=2_000)
 MMD = small(mmd, hidden=(16, 8), hidden_discard=(16, 8), batch_size=256)
 MMD_TABLES = replace(mmd_tables.MMDTablesSettings(), bits=6, checkpoint_seconds=0.0, **_FEW)
 NFSP = small(nfsp, hidden=(16,), warm_up=1, replay=2_000, reservoir=300)

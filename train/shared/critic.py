@@ -1,4 +1,4 @@
-"""A policy that both seats play, and a critic that sees both hands: what `mmd`, `rnad` and `escher` have in common.
+"""A policy that both seats play, and a critic that sees both hands: what `mmd` and `rnad` have in common.
 
 The critic is a history value function: for each card the points from a decision to the end of the deal, own minus the
 opponent's, when both seats play the policy in training. It sees the opponent's cards too (a centralised critic: Lowe et
@@ -6,9 +6,9 @@ al. 2017), so only the choices to come are left to chance. Rewards leave out the
 what a card is known to gain is a part of its value, as in :mod:`crib_env.train.ddqn`. First layers add up weights
 (:mod:`crib_env.agents.networks.ddqn`), so they may be wide; the others are narrow.
 
-In `mmd` and `rnad` a round plays its deals with the policy π_t of its beginning, and then makes a gradient step for
-each minibatch of its decisions. There the critic is only a control variate (Schmid et al. 2019): of the card that was
-played the points earned correct it, so its errors have no part in the mean.
+A round plays its deals with the policy π_t of its beginning, and then makes a gradient step for each minibatch of its
+decisions. The critic is only a control variate (Schmid et al. 2019): of the card that was played the points earned
+correct it, so its errors have no part in the mean.
 """
 
 from __future__ import annotations
@@ -25,16 +25,7 @@ from crib_env.agents.networks.ddqn import DDQNAgent, QNetwork, make_sparse, with
 from crib_env.agents.networks.policy import SparsePolicyAgent
 from crib_env.gpu.device import Device
 from crib_env.observation import N_ACTIONS
-from crib_env.train.loop.gradients import (
-    Descent,
-    Parts,
-    Stateful,
-    batches_of,
-    by_network,
-    follow,
-    mean_of_steps,
-    precision,
-)
+from crib_env.train.loop.gradients import Descent, Parts, batches_of, by_network, follow, mean_of_steps, precision
 from crib_env.train.loop.run import Round
 from crib_env.train.loop.settings import Count, LearningSettings, NotNegative, PeggingCards, Widths
 from crib_env.train.shared.self_play import Played, new_games, self_play
@@ -42,11 +33,9 @@ from crib_env.values import Share
 
 
 @dataclass(frozen=True)
-class CriticSettings(LearningSettings):
-    """Settings of a learner with a critic."""
+class PolicyAndCriticSettings(LearningSettings):
+    """Settings of a learner of a policy and its critic."""
 
-    preset: Literal["default"] = "default"
-    """The only preset."""
     episode: Literal["deal", "pegging", "game"] = "deal"
     """What an episode is: a deal, the play alone, without a crib, or a game, whose reward is the win."""
     cards: PeggingCards = 4
@@ -63,61 +52,6 @@ class CriticSettings(LearningSettings):
     """Decisions in a gradient step."""
     learning_rate: NotNegative = 6e-3
     """Initial learning rate of Adam, for policy and critic."""
-
-    def new_networks(self) -> DDQNAgent:
-        """Networks of a policy, with random weights from torch's generator."""
-        observation = "board" if self.episode == "game" else "209"
-        return DDQNAgent.new("split", observation, "ranks", self.hidden, self.hidden_discard)
-
-
-class Critic:
-    """The critic's networks, one for each of a policy's, and their optimizers.
-
-    Args:
-        policy: networks of a policy, by whose inputs decisions are seen.
-    """
-
-    def __init__(self, policy: DDQNAgent, settings: CriticSettings) -> None:
-        self._policy, self._precision = policy, settings.precision
-        self.networks: dict[str, QNetwork] = {}
-        for name, widths in (("discard", settings.hidden_discard), ("play", settings.hidden)):
-            n_seen = len(range(policy.inputs.size)[policy.inputs.columns(name)])
-            self.networks[name] = QNetwork(n_seen + N_ACTIONS, widths, by_rank=True)
-            make_sparse(self.networks[name].body)
-            self.networks[name].to(policy.device)
-        self.descents = {name: Descent(network, f"critic {name!r}") for name, network in self.networks.items()}
-        self.parts: dict[str, Stateful] = by_network("critic", self.networks) | by_network("critic adam", self.descents)
-
-    def judge(self, name: str, batch: Played) -> torch.Tensor:
-        """Q of each card, (B, 52), 0 for a card that is not legal."""
-        gains, others = (torch.as_tensor(given, device=self._policy.device) for given in (batch.gains, batch.others))
-        inputs = self._policy.inputs_of(name, batch.inputs)
-        with precision(self._precision, gains.device.type):
-            values = self.networks[name](torch.cat([inputs, others], dim=1))
-        return (values + gains).masked_fill(gains == -torch.inf, 0)
-
-    @torch.no_grad()
-    def judge_all(self, played: Played) -> np.ndarray:
-        """Q of each card at the decisions of a round, (D, 52) float32, 0 for a card that is not legal."""
-        q = np.zeros_like(played.gains)
-        for name in self.networks:
-            rows = self._policy.rows_of(name, played.is_discard)
-            if len(rows):
-                q[rows] = self.judge(name, played[rows]).numpy()
-        return q
-
-    def errors(self, name: str, batch: Played, returns: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Q of each card (B, 52), by how much the returns (B,) of the cards played were more (B, 1), and the loss."""
-        values = self.judge(name, batch)
-        returns, card = (torch.as_tensor(given, device=values.device) for given in (returns, batch.card))
-        errors = returns[:, None] - values.gather(1, card[:, None])
-        return values.detach(), errors.detach(), errors.square().mean()
-
-
-@dataclass(frozen=True)
-class PolicyAndCriticSettings(CriticSettings):
-    """Settings of a learner of a policy and its critic."""
-
     average_rate: Share = 0.005
     """Share of the way to the new weights that the player measured goes after each step: it has their average. After
     n steps it is 9 / (n + 10) if that is more, so that the untrained weights are soon forgotten."""
@@ -136,15 +70,21 @@ class PolicyAndCritic(Parts):
 
     def __init__(self, kind: type[SparsePolicyAgent], settings: PolicyAndCriticSettings, device: str = "cpu") -> None:
         self.device = Device(device).torch_device.type
-        networks = settings.new_networks()
-        for network in networks.networks.values():
-            network.to(self.device)
-        self.critic = Critic(networks, settings)
+        observation = "board" if settings.episode == "game" else "209"
+        networks = DDQNAgent.new("split", observation, "ranks", settings.hidden, settings.hidden_discard)
+        networks.module.to(self.device)
+        self.critics: dict[str, QNetwork] = {}
+        for name, widths in (("discard", settings.hidden_discard), ("play", settings.hidden)):
+            n_seen = len(range(networks.inputs.size)[networks.inputs.columns(name)])
+            self.critics[name] = QNetwork(n_seen + N_ACTIONS, widths, by_rank=True)
+            make_sparse(self.critics[name].body)
+            self.critics[name].to(self.device)
+        self.critic_descents = {name: Descent(network, f"critic {name!r}") for name, network in self.critics.items()}
         self.online, self.agent = kind(networks), kind(copy.deepcopy(networks), seed=settings.seed)
         self._settings = settings
         self.policy_descents = {name: Descent(net, f"policy {name!r}") for name, net in networks.networks.items()}
-        adam = by_network("adam", self.policy_descents)
-        super().__init__(policy=networks, average=self.agent.networks, **adam, **self.critic.parts)
+        adam = by_network("adam", self.policy_descents) | by_network("critic adam", self.critic_descents)
+        super().__init__(policy=networks, average=self.agent.networks, **adam, **by_network("critic", self.critics))
 
     def play(self, now: Round) -> tuple[Played, dict[str, float]]:
         """Plays a round with π in both seats; its decisions, and seconds by their tag."""
@@ -175,16 +115,29 @@ class PolicyAndCritic(Parts):
         is_discard = torch.as_tensor(played.is_discard).cpu().numpy()
         return rng.permutation(self.online.networks.rows_of(name, is_discard))
 
+    def tensor(self, given: Any) -> torch.Tensor:
+        """An array or a tensor as a tensor where the networks are."""
+        return torch.as_tensor(given, device=self.device)
+
+    def values(self, name: str, batch: Played) -> torch.Tensor:
+        """The critic's Q of each card, (B, 52), 0 for a card that is not legal."""
+        gains = self.tensor(batch.gains)
+        inputs = self.online.networks.inputs_of(name, batch.inputs)
+        with precision(self._settings.precision, self.device):
+            values = self.critics[name](torch.cat([inputs, self.tensor(batch.others)], dim=1))
+        return (values + gains).masked_fill(gains == -torch.inf, 0)
+
     def judge(self, name: str, batch: Played, returns: Any) -> tuple[torch.Tensor, torch.Tensor]:
         """Q of each card (B, 52), without bias whatever the critic's errors are, and the loss of the critic, from the
         returns (B,) of the cards played."""
-        values, errors, loss = self.critic.errors(name, batch, returns)
-        card, chances = (torch.as_tensor(given, device=self.device) for given in (batch.card[:, None], batch.chances))
-        return values.scatter_add(1, card, errors / chances.gather(1, card)), loss
+        values, card = self.values(name, batch), self.tensor(batch.card)[:, None]
+        errors = self.tensor(returns)[:, None] - values.gather(1, card)
+        corrections = errors.detach() / self.tensor(batch.chances).gather(1, card)
+        return values.detach().scatter_add(1, card, corrections), errors.square().mean()
 
     def log_policy(self, policy: SparsePolicyAgent, name: str, batch: Played) -> torch.Tensor:
         """log π of each card by a policy, (B, 52), 0 for a card that is not legal."""
-        gains = torch.as_tensor(batch.gains, device=self.device)
+        gains = self.tensor(batch.gains)
         with precision(self._settings.precision, self.device):
             outputs = policy.networks.networks[name](policy.networks.inputs_of(name, batch.inputs))
         return with_gains(outputs, gains).log_softmax(dim=1).masked_fill(gains == -torch.inf, 0)
@@ -202,5 +155,4 @@ class PolicyAndCritic(Parts):
 
     def policy_of_round(self, batch: Played) -> torch.Tensor:
         """log π_t of each card, (B, 52), 0 for a card that is not legal."""
-        gains, chances = (torch.as_tensor(given, device=self.device) for given in (batch.gains, batch.chances))
-        return chances.clamp_min(1e-10).log().masked_fill(gains == -torch.inf, 0)
+        return self.tensor(batch.chances).clamp_min(1e-10).log().masked_fill(self.tensor(batch.gains) == -torch.inf, 0)

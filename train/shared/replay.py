@@ -9,13 +9,12 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import torch
 
-from crib_env.hands import N_RANKS
 from crib_env.observation import N_ACTIONS
 
 C = TypeVar("C", bound="Columns")
 
 # The columns of experience that have a shape of their own, and types; all others are float32 numbers.
-_SHAPES: dict[str, tuple[int, ...]] = {"gains": (N_ACTIONS,), "numbers": (N_RANKS,)}
+_SHAPES: dict[str, tuple[int, ...]] = {"gains": (N_ACTIONS,)}
 _TYPES = {"inputs": np.int8, "card": np.int64, "is_discard": np.bool_}
 
 

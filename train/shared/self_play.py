@@ -111,7 +111,6 @@ def self_play(
     agent: PolicyAgent,
     rng: np.random.Generator,
     compute: Precision,
-    drawn_from: Callable[[torch.Tensor, Asked], torch.Tensor] = lambda chances, asked: chances,
     for_the_win: bool = False,
 ) -> tuple[Played, dict[str, float]]:
     """Plays new games by a policy to their end; the seconds of simulation by their tag.
@@ -119,13 +118,12 @@ def self_play(
     Args:
         agent: has π, and plays both seats.
         rng: draws the cards.
-        drawn_from: the chances (B, 52) by which cards are drawn, from those of π.
         for_the_win: whether players stand alike until the game is won, instead of in points without luck.
     """
 
     def choose(asked: Asked) -> tuple[torch.Tensor, ...]:
         chances = agent.shares(asked.inputs, asked.gains, asked.is_discard)
-        return draw_cards(games.on, drawn_from(chances, asked), rng.random(len(chances))), chances.float()
+        return draw_cards(games.on, chances, rng.random(len(chances))), chances.float()
 
     taken = play_out(games, compute, choose)
     seen, (chances,) = taken.seen, taken.more
