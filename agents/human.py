@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from crib_env import DealResult, GameResult, describe_show
+from crib_env import DealResult, describe_show
 from crib_env.cards import by_rank, format_card, format_cards
+from crib_env.engine import WIN
 from crib_env.players.agent import Powers
 from crib_env.players.one_at_a_time import Decision, OneAtATime
 from crib_env.players.text import in_words, read_answer, to_discard
@@ -31,7 +32,7 @@ class Person:
         return self.throw(view)[0]
 
     def observe_deal(self, deal: DealResult) -> None:
-        """Prints the show of a finished deal, counted aloud, up to the end of the game."""
+        """Prints the show of a finished deal, counted aloud, up to the end of the game, and who has won."""
         own, other = ("you", deal.hand), ("opponent", deal.opponent_hand)
         dealer, pone = (own, other) if deal.is_dealer else (other, own)
         print()
@@ -40,11 +41,8 @@ class Person:
                 said = describe_show(hand, deal.starter, crib=kind == "crib")
                 print(f"{name}, {kind} {format_cards(by_rank(hand))} with {format_card(deal.starter)}: {said}")
         print("you {}   opponent {}".format(*deal.scores))
-
-    def observe_end(self, game: GameResult) -> None:
-        """Prints who has won."""
-        own, other = game.scores
-        print(f"\nyou {'win' if game.won else 'lose'} {own} to {other}")
+        if WIN in deal.scores:
+            print("\nyou {} {} to {}".format("win" if deal.scores[0] == WIN else "lose", *deal.scores))
 
 
 def human_agent() -> OneAtATime:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from crib_env.files.json_text import read_json
 from crib_env.players.agent import Agent
-from crib_env.players.agent_from_text import has_setting, is_outside, make, make_outside
+from crib_env.players.agent_from_text import has_setting, is_outside, make
 from crib_env.values import typed
 
 S = TypeVar("S")
@@ -54,8 +54,7 @@ def make_agent(spec: str) -> Agent:
     Args:
         spec: ``name``, ``name:setting=value,setting=value``, ``name:PATH``, the path of a run folder, ``module:Class``
             or ``module:Class:setting=value``; or ``pipe:COMMAND``, a program that plays
-            (:mod:`crib_env.agents.pipe`). Write a path with a comma in quotes or after ``path=``. Naming a
-            module runs its code (:mod:`crib_env.players.agent_from_text`).
+            (:mod:`crib_env.agents.pipe`). Naming a module runs its code (:mod:`crib_env.players.agent_from_text`).
 
     Raises:
         ValueError: unknown name or setting, a bad value, or weights that cannot be read; the message names it.
@@ -70,7 +69,8 @@ def make_agent(spec: str) -> Agent:
     if os.path.isdir(spec):
         return _from_run_folder(Path(spec))
     if is_outside(spec):
-        return make_outside(spec)
+        target = ":".join(spec.split(":", 2)[:2])
+        return make(target, spec[len(target) + 1 :], target)
     alike = difflib.get_close_matches(name, NAMES, n=2)
     meant = f"did you mean {' or '.join(alike)}? All: " if alike else "choose one of "
     raise ValueError(

@@ -6,6 +6,7 @@ registers the Gymnasium ids ``crib_env/Cribbage-v0``, ``crib_env/CribbagePlay-v0
 measures one. Players that are networks need torch.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -17,7 +18,7 @@ from crib_env.cards import format_card, parse_card, parse_cards
 from crib_env.distribution import __version__
 from crib_env.kernels import streams
 from crib_env.players.agent import Agent, Powers
-from crib_env.players.games import DealResult, GameResult, WinRate, win_rate
+from crib_env.players.games import DealResult, WinRate, win_rate
 from crib_env.players.one_at_a_time import Decision, OneAtATime, decisions
 from crib_env.scoring import describe_show, explain_show, score_play, score_show, score_show_many
 from crib_env.views import PlayerViews
@@ -28,7 +29,6 @@ __all__ = [
     "Decision",
     "Event",
     "GameBatch",
-    "GameResult",
     "OneAtATime",
     "PlayerViews",
     "Powers",
@@ -65,11 +65,7 @@ for _name, _options in (
         vector_entry_point="crib_env.vector.environments:make_vector_env",
         kwargs=_options,
     )
-gymnasium.register(
-    "crib_env/CribbageDiscard-v0",
-    entry_point="crib_env.discard_game:DiscardGame",
-    vector_entry_point="crib_env.vector.environments:DiscardVectorEnv",
-)
+gymnasium.register("crib_env/CribbageDiscard-v0", entry_point="crib_env.discard_game:DiscardGame")
 if hasattr(pettingzoo, "register"):  # from 1.27
     pettingzoo.register("aec", "crib_env/cribbage-v0", "crib_env:env")
 
@@ -78,19 +74,16 @@ if TYPE_CHECKING:
     from crib_env.exact.discard_statistics import crib_distribution, discard_statistics, hand_distribution
     from crib_env.tables.analysis import analyse_discard
 else:
+    # Imported on first use: the exact values build tables, and the agents import this package.
+    _LATER = {
+        "analyse_discard": "tables.analysis",
+        "crib_distribution": "exact.discard_statistics",
+        "discard_statistics": "exact.discard_statistics",
+        "hand_distribution": "exact.discard_statistics",
+        "make_agent": "agents",
+    }
 
     def __getattr__(name: str) -> Any:
-        # Imported on first use: the exact values build tables, and the agents import this package.
-        if name in ("crib_distribution", "discard_statistics", "hand_distribution"):
-            from crib_env.exact import discard_statistics
-
-            return getattr(discard_statistics, name)
-        if name == "analyse_discard":
-            from crib_env.tables.analysis import analyse_discard
-
-            return analyse_discard
-        if name == "make_agent":
-            from crib_env.agents import make_agent
-
-            return make_agent
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"crib_env.{_LATER[name]}"), name)

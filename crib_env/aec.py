@@ -94,7 +94,7 @@ teach a learner without a mask to play illegal cards: ending the game for -1 is 
 The environment does the checks of PettingZoo's standard wrappers (order of calls, bounds, legality) itself, because
 those take twenty times as long as a step.
 
-## Copies, searches, critics
+## Copies and searches
 
 | call                         | what                                                                                    |
 |------------------------------|-----------------------------------------------------------------------------------------|
@@ -102,7 +102,6 @@ those take twenty times as long as a step.
 | ``env.restore(games)``       | goes on from a copy of ``env.games``, or from one game of a ``GameBatch``; rewards count from there. It sets all attributes, which writing into ``env.games`` does not |
 | ``env.redeal(agent, seed)``  | deals anew what the agent cannot know: the opponent's cards, its discards, the uncut starter, all later deals. All that agree with what the agent has seen, every go included, are equally likely |
 | ``env.legal_actions()``      | the legal cards as a list of ids, empty at the end: the fastest way to play              |
-| ``env.state()``              | (1319,) in ``env.state_space``, for a critic that sees both hands: the board observation of player_0, that of player_1, and 1 if player_1 is to act |
 
 ``examples/search.py`` in the repository is a search of twenty lines. Restoring takes 2 µs and dealing 1 µs, where a step takes 2; a
 copy takes 20.
@@ -132,7 +131,6 @@ from crib_env.engine import (
     act,
     begin_deal,
     begin_game,
-    call_off,
     is_legal,
     legal_cards,
     shuffle,
@@ -142,7 +140,6 @@ from crib_env.kernels import kernel, lowest, mix, streams
 from crib_env.observation import (
     DTYPES,
     N_ACTIONS,
-    N_BOARD,
     OBSERVATIONS,
     CardSpace,
     observation_space,
@@ -159,9 +156,7 @@ from crib_env.views import PlayerViews, views_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-    from typing_extensions import Unpack
 
-    from crib_env.options import GameOptions
 
 PLAYERS = ("player_0", "player_1")
 
@@ -178,7 +173,6 @@ _PAIRS = [tuple([card - 1 for card in (pair & 63, pair >> 6) if card]) for pair 
 
 @kernel
 def _begin(record, episode, first_dealer, score_0, score_1, start_spread):
-    """Starts the next game; see :func:`crib_env.engine.begin_game`."""
     begin_game(record.view(GAME)[0], episode, first_dealer, score_0, score_1, start_spread)
 
 
@@ -209,22 +203,12 @@ def _play_card(record, card, n_given):
 
 
 @kernel
-def _end_game(record):
-    """Ends the episode as it stands."""
-    g = record.view(GAME)[0]
-    call_off(g)
-    return _summary(g)
-
-
-@kernel
 def _told(record):
-    """The summary of the state as it is."""
     return _summary(record.view(GAME)[0])
 
 
 @kernel
 def _deal_anew(record, seat, seed):
-    """Deals what ``seat`` cannot know; see :func:`crib_env.players.hidden.deal_hidden`."""
     g = record.view(GAME)[0]
     deal_hidden(g, seat, True, seed)
     g["policy_stream"] = mix(g["episode_stream"])
@@ -263,7 +247,6 @@ def _observe(record, seat, observation, mask):
 
 @kernel
 def _write_masks(record, masks):
-    """Writes the masks (2, 52) of both."""
     g = record.view(GAME)[0]
     for seat in range(2):
         write_mask(g, seat, masks, seat)
@@ -271,7 +254,6 @@ def _write_masks(record, masks):
 
 @kernel
 def _pays(record, match):
-    """The reward of seat 0 at the end; see :func:`crib_env.engine.winner_pays`."""
     return winner_pays(record.view(GAME)[0], match)
 
 
@@ -315,7 +297,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
     dealer: Any = SetByReset()
     _legal: Any = SetByReset()
 
-    def __init__(self, **options: Unpack[GameOptions]) -> None:
+    def __init__(self, **options: Any) -> None:
         super().__init__()
         self.options = Options.read(options)
         self.render_mode = self.options.render_mode
@@ -330,7 +312,6 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         shape = self._size, self.options.dtype, self.options.mask
         self.observation_spaces = _ByPlayer({player: observation_space(*shape) for player in PLAYERS})
         self.action_spaces = _ByPlayer({player: CardSpace() for player in PLAYERS})
-        self.state_space = spaces.Box(0, 1, (2 * N_BOARD + 1,), self._dtype)
         self._record = np.zeros(GAME.itemsize, np.uint8)
         self.games["episode_stream"], self.games["fewer"] = streams(None, 1), 4 - self.options.cards
         self._episode = EPISODES.index(self.options.episode)
@@ -357,9 +338,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Starts the next episode; ``options`` as in the module's docstring.
 
-        Raises:
-            ValueError: an option does not exist, or it or the seed has a value that is not allowed; nothing has
-                changed.
+        Others, and a seed that is not allowed, raise ``ValueError``; nothing has changed then.
         """
         start = Start.read(options, self.options.episode, self.options.cards)
         check_seed(seed)
@@ -453,14 +432,6 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         legal = self._legal
         return [*_PAIRS[legal & 4095], *_PAIRS[legal >> 12 & 4095], *_PAIRS[legal >> 24]]
 
-    def state(self) -> np.ndarray:
-        """All that the two players see together, (1319,) in a fresh array of ``state_space``."""
-        state, mask = np.zeros(2 * N_BOARD + 1, self._dtype), np.zeros(N_ACTIONS, self._mask_dtype)
-        for seat in range(2):
-            _observe(self._record, seat, state[seat * N_BOARD : (seat + 1) * N_BOARD], mask)
-        state[-1] = self.agent_selection == PLAYERS[1]
-        return state
-
     def views(self, agent: str) -> PlayerViews:
         """What an agent sees now as a batch of one, which any agent of this project can act on."""
         self.agents  # noqa: B018 -- the order check
@@ -520,7 +491,8 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
             raise ValueError(why)
         seat = _SEAT[agent]
         self._events[seat] = ()
-        self._read(_end_game(self._record))
+        self.games["phase"], self.games["n_events"] = OVER, 0
+        self._read(_told(self._record))
         for info in self.infos.values():
             info["illegal_action"] = True
             if self._tells_events:
@@ -542,8 +514,8 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         self.agent_selection = PLAYERS[1 - _SEAT[mover]]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> raw_env:
-        spaces_of = self.observation_spaces, self.action_spaces, self.state_space
-        memo |= {id(part): part for part in (self.options, *spaces_of, self._write, self._renderer)}
+        shared = self.options, self.observation_spaces, self.action_spaces, self._write, self._renderer
+        memo |= {id(part): part for part in shared}
         memo[id(self)] = twin = object.__new__(type(self))
         twin.__dict__.update(copy.deepcopy(self.__dict__, memo))
         if self.render_mode == "human":
@@ -558,8 +530,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
 
         Raises:
             ValueError: the environment was made without a ``render_mode``.
-            DependencyNotInstalled: the extra ``render`` is not installed.
-            RuntimeError: there is no display for a window.
+            DependencyNotInstalled, RuntimeError: the extra ``render`` is not installed, or there is no display.
         """
         agent = self.agent_selection
         return self._renderer.render(
@@ -569,11 +540,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
     def picture(self, agent: str | None = None) -> Image:
         """The table as an agent sees it, or by default as a spectator sees it, with both hands and the crib.
 
-        Returns:
-            A picture of Pillow's, 960 by 720, which a notebook shows.
-
-        Raises:
-            DependencyNotInstalled: the extra ``render`` is not installed.
+        It is a picture of Pillow's, 960 by 720, which a notebook shows, and needs the extra ``render``.
         """
         self.agents  # noqa: B018 -- the order check
         return self._draw(agent).reduced()
@@ -588,7 +555,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         self._renderer.close()
 
 
-def env(**options: Unpack[GameOptions]) -> raw_env:
+def env(**options: Any) -> raw_env:
     """The environment for most uses: an illegal card ends the game. The module's docstring describes the options."""
     options.setdefault("illegal", "end")
     return raw_env(**options)

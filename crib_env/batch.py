@@ -47,7 +47,6 @@ from crib_env.views import PlayerViews, views_of
 
 # The sources of points: the last axis of a tally.
 SOURCES = ("play", "heels", "hand", "crib")
-_INT64 = np.dtype(np.int64)  # NumPy has one object for this type, so `is` compares it
 _PLAY_SOURCE, _HEELS_SOURCE, _HAND_SOURCE, _CRIB_SOURCE = range(4)
 
 
@@ -113,10 +112,7 @@ def _first_bad_row(rows, n):
 
 @kernel
 def _first_illegal(games, rows, cards):
-    """The index of the first bad row, or else of the first card that is not legal; -1 if there is none."""
-    bad = _first_bad_row(rows, len(games))
-    if bad >= 0:
-        return bad
+    """The index of the first card that is not legal; -1 if there is none."""
     for b in range(len(rows)):
         if not is_legal(games[rows[b]], cards[b]):
             return b
@@ -156,7 +152,7 @@ class GameBatch:
 
     Threads may share a batch: a call waits until another thread's is through.
 
-    Methods take ``rows``: (B,) integers from 0 to n - 1, in any order, each at most once.
+    Methods take ``rows``: (B,) integers from 0 to n - 1, in any order, each at most once. Others raise ``ValueError``.
 
     Args:
         seeds: (n,) uint64, one random stream per game (:func:`crib_env.kernels.streams`); equal seeds give equal deals.
@@ -194,9 +190,7 @@ class GameBatch:
                 f"seeds must be (n,) uint64, not {seeds.shape} of {seeds.dtype} (crib_env.streams makes them)"
             )
         Options(episode=episode, cards=cards, start_spread=start_spread)  # raises what is not allowed
-        check_options({"skip_forced": skip_forced})
-        if not is_integer(first_id):
-            raise ValueError(f"first_id={first_id!r} is not allowed: give a whole number")
+        check_options({"skip_forced": skip_forced, "first_id": first_id})
         start = Start.read({"first_dealer": first_dealer, "scores": scores}, episode)
         self.games = np.zeros(len(seeds), GAME)
         self.games["episode_stream"], self.games["fewer"] = seeds, 4 - cards
@@ -221,22 +215,23 @@ class GameBatch:
         return len(self.games)
 
     def _checked(self, rows: np.ndarray) -> np.ndarray:
-        rows = _as_rows(rows)
-        bad = _first_bad_row(rows, len(self))
+        """The rows as (B,) int64."""
+        found = np.asarray(rows)
+        if found.ndim != 1 or found.dtype.kind not in "iu":
+            raise ValueError(f"rows must be (B,) integers, not {found.shape} of {found.dtype}")
+        found = np.ascontiguousarray(found, np.int64)
+        bad = _first_bad_row(found, len(self))
         if bad >= 0:
-            _refuse(rows, bad, len(self))
-        return rows
+            fault = f"there are games 0 to {len(self) - 1}" if not 0 <= found[bad] < len(self) else "it is given twice"
+            raise ValueError(f"rows[{bad}]={found[bad]} is not allowed: {fault}")
+        return found
 
     def acting(self) -> np.ndarray:
         """Rows of the games that are not over, (B,) int64."""
         return np.flatnonzero(self.games["phase"] != OVER)
 
     def views(self, rows: np.ndarray) -> PlayerViews:
-        """The views of the players to act in these games.
-
-        Raises:
-            ValueError: the rows are not allowed.
-        """
+        """The views of the players to act in these games."""
         rows = self._checked(rows)
         with self._lock:
             return views_of(self.games, rows, self.games["turn"][rows].astype(np.int64), self.game_ids[rows])
@@ -244,9 +239,7 @@ class GameBatch:
     def observe(self, rows: np.ndarray, observation: str = "209") -> tuple[np.ndarray, np.ndarray]:
         """Observations (B, size) and masks (B, 52), int8, of the players to act.
 
-        Raises:
-            ValueError: the rows are not allowed, or there is no observation of this name
-                (:data:`crib_env.observation.OBSERVATIONS`).
+        ``observation`` is a name of :data:`crib_env.observation.OBSERVATIONS`, or it raises ``ValueError``.
         """
         rows, seen = self._checked(rows), observation_named(observation)
         out = np.zeros((len(rows), seen.size), np.int8)
@@ -257,11 +250,7 @@ class GameBatch:
 
     def ranks_and_gains(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Inputs by rank (B, 479) int8 of the players to act, and gains (B, 52) float32, -inf for a card that is not
-        legal (:mod:`crib_env.ranks`).
-
-        Raises:
-            ValueError: the rows are not allowed.
-        """
+        legal (:mod:`crib_env.ranks`)."""
         rows = self._checked(rows)
         with self._lock:
             return ranks_and_gains_of(self.games, rows, self.games["turn"][rows].astype(np.int64))
@@ -269,8 +258,7 @@ class GameBatch:
     def native_cards(self, rows: np.ndarray, policy: int) -> np.ndarray:
         """The cards (B,) that a native policy (index in ``crib_env.players.policies.NATIVE``) chooses in these games.
 
-        Raises:
-            ValueError: the rows or the policy are not allowed, or a game is over.
+        Another policy and games that are over raise ``ValueError``.
         """
         rows = self._checked(rows)
         if not is_integer(policy) or not 0 <= policy < len(NATIVE):
@@ -290,22 +278,16 @@ class GameBatch:
             ValueError: the rows are not allowed, or a card is not legal; the message names game and card, and no game
                 has changed.
         """
-        rows = _as_rows(rows)
+        rows = self._checked(rows)
         with self._lock:
             cards = checked_cards(self.games, rows, cards, self.game_ids)
             _step_all(self.games, rows, cards, self.tally, self._skip_forced)
 
 
 def checked_cards(games: np.ndarray, rows: np.ndarray, cards: np.ndarray, ids: np.ndarray | None = None) -> np.ndarray:
-    """The cards chosen in ``games[rows]``, checked, (B,) int64.
+    """The cards chosen in ``games[rows]``, checked, (B,) int64; ``ids`` (n,) are the games in messages.
 
-    Args:
-        games: (n,) GAME.
-        ids: (n,) what the games are called in messages, by default their rows.
-
-    Raises:
-        ValueError: the rows are not allowed, the cards are not B integers, or one is not legal; the message names game
-            and card, and what is legal.
+    If they are not B legal cards, ``ValueError`` names game and card, and what is legal.
     """
     cards = np.asarray(cards)
     if cards.shape != rows.shape or cards.dtype.kind not in "iu":
@@ -313,33 +295,13 @@ def checked_cards(games: np.ndarray, rows: np.ndarray, cards: np.ndarray, ids: n
     cards = cards.astype(np.int64)
     bad = _first_illegal(games, rows, cards)
     if bad >= 0:
-        _refuse(rows, bad, len(games))
-        row, card = int(rows[bad]), int(cards[bad])
+        row, card = rows[bad], int(cards[bad])
         name = format_card(card) if 0 <= card < N_ACTIONS else str(card)
-        game = row if ids is None else int(ids[row])
         seat = games["turn"][[row]].astype(np.int64)
-        legal = views_of(games, rows[[bad]], seat, np.array([game])).action_mask[0].nonzero()[0]
+        legal = views_of(games, rows[[bad]], seat, rows[[bad]]).action_mask[0].nonzero()[0]
+        game = row if ids is None else ids[row]
         raise ValueError(f"game {game}: {name} is not legal: it may be one of {format_cards(legal) or 'none'}")
     return cards
-
-
-def _refuse(rows: np.ndarray, bad: int, n: int) -> None:
-    """Raises the error for ``rows[bad]``, if that row is not a valid one of n games."""
-    row = int(rows[bad])
-    if not 0 <= row < n:
-        raise ValueError(f"rows[{bad}]={row} is not allowed: there are games 0 to {n - 1}")
-    if row in rows[:bad]:
-        raise ValueError(f"rows[{bad}]={row} is not allowed: it is given twice")
-
-
-def _as_rows(rows: np.ndarray) -> np.ndarray:
-    """The rows as (B,) int64. The kernels check their range, because they loop over the rows anyway."""
-    if type(rows) is np.ndarray and rows.ndim == 1 and rows.dtype is _INT64 and rows.flags.c_contiguous:
-        return rows
-    rows = np.asarray(rows)
-    if rows.ndim != 1 or rows.dtype.kind not in "iu":
-        raise ValueError(f"rows must be (B,) integers, not {rows.shape} of {rows.dtype}")
-    return np.ascontiguousarray(rows, np.int64)
 
 
 @kernel
@@ -380,9 +342,8 @@ def _standings(games, rows, seats, tally, points, settled):
 def discards_worth(games: np.ndarray, rows: np.ndarray, seats: np.ndarray) -> np.ndarray:
     """Value of the six cards of ``seats`` in games ``rows`` in the show, (B,) float64.
 
-    Exact means of the hand kept, plus the crib for the dealer and minus it for pone, after the best discard that
-    includes the cards discarded so far; the opponent's discards are assumed random, as ``greedy`` does. It is 0 in the
-    pegging episode, which has no show.
+    The exact means of the hand kept, plus or minus the crib, after the best discard that includes the cards discarded
+    so far; the opponent's discards are assumed random, as ``greedy`` does. It is 0 in the pegging episode.
     """
     out = np.empty(len(rows))
     _discards_worth(games, rows, seats, out)

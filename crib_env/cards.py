@@ -94,12 +94,9 @@ def by_rank(cards: Iterable[int]) -> tuple[int, ...]:
 
 
 def read_card(action: Any) -> int:
-    """Converts an integer, or an integer array of one element (Stable-Baselines3's ``predict`` returns one), to an int.
+    """An integer, or an integer array of one element (Stable-Baselines3's ``predict`` returns one), as an int.
 
-    It does not check that the integer is a card's id or that the card is legal.
-
-    Raises:
-        TypeError: the action is anything else.
+    Whether it is a card's id is not checked. Anything else raises ``TypeError``.
     """
     if not isinstance(action, bool):
         try:

@@ -14,8 +14,10 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
+from itertools import product
 from typing import Any
 
 import gymnasium
@@ -42,26 +44,34 @@ class _LowestCard:
 
 
 def environments() -> None:
-    """The AEC environment and the Gymnasium environments for a single game."""
+    """The environments for one game and for many, and ``GameBatch``."""
     env = crib_env.env()
     env.reset(seed=0)
     for _ in range(4):
-        env.step(int(env.last()[0]["action_mask"].argmax()))
+        env.step(env.legal_actions()[0])
     env.views(env.agent_selection)
     env.restore(env.games.copy())
     env.redeal(env.agent_selection, 0)
     env.state()
-    list(stages(env.games, int(env.last()[0]["action_mask"].argmax())))
-    env.step(int(env.last()[0]["action_mask"].argmin()))  # an illegal card, which ends the game
-    for opponent in ("greedy", _LowestCard()):
-        _play(gymnasium.make("crib_env/Cribbage-v0", opponent=opponent, mask="info", reward="match"))
-    for dtype in DTYPES:
+    list(stages(env.games, env.legal_actions()[0]))
+    env.step(52)  # an illegal card, which ends the game
+    kinds: list[dict[str, Any]] = [{"opponent": name} for name in (*NATIVE, _LowestCard())]
+    kinds += [{"observation": name, "dtype": dtype} for name, dtype in product(OBSERVATIONS, DTYPES)]
+    many: dict[str, Any] = {"num_envs": 2, "vectorization_mode": "vector_entry_point", "autoreset_mode": "SameStep"}
+    for kind in [*kinds, {"reward": "match"}]:
+        options = {"mask": "info", **kind}
+        envs: Any = gymnasium.make_vec("crib_env/Cribbage-v0", **many, **options)
+        _, infos = envs.reset(seed=0)
+        for _ in range(2):
+            _, _, _, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
+        _play(gymnasium.make("crib_env/Cribbage-v0", **options))
+    _play(gymnasium.make("crib_env/CribbageDiscard-v0", mask="info"))
+    batch = crib_env.GameBatch(crib_env.streams(0, 2), episode="deal")
+    while len(rows := batch.acting()):
         for observation in OBSERVATIONS:
-            shown = crib_env.env(observation=observation, dtype=dtype, mask="info")
-            shown.reset(seed=0)
-            shown.last()
-            gymnasium.make("crib_env/Cribbage-v0", observation=observation, dtype=dtype).reset(seed=0)
-        _play(gymnasium.make("crib_env/CribbageDiscard-v0", mask="info", dtype=dtype))
+            batch.observe(rows, observation)
+        batch.views(rows)
+        batch.step(rows, batch.native_cards(rows, 0))
 
 
 def _play(env: Any) -> None:
@@ -71,43 +81,11 @@ def _play(env: Any) -> None:
         _, _, ended, _, infos = env.step(int(infos["action_mask"].argmax()))
 
 
-def vector_environments() -> None:
-    """The native vector environment, with native opponents and with an opponent in Python."""
-    outputs = [{"observation": name, "dtype": dtype} for name in OBSERVATIONS for dtype in DTYPES]
-    games: list[dict[str, Any]] = [*({"opponent": name} for name in NATIVE), {"opponent": _LowestCard()}, *outputs]
-    for options in games:
-        envs: Any = gymnasium.make_vec(
-            "crib_env/Cribbage-v0",
-            num_envs=2,
-            vectorization_mode="vector_entry_point",
-            mask="info",
-            autoreset_mode="SameStep",
-            **options,
-        )
-        _, infos = envs.reset(seed=0)
-        for _ in range(2):
-            _, _, _, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
-
-
-def batches() -> None:
-    """``GameBatch``."""
-    batch = crib_env.GameBatch(crib_env.streams(0, 2), episode="deal")
-    while len(rows := batch.acting()):
-        for observation in OBSERVATIONS:
-            batch.observe(rows, observation)
-        batch.views(rows)
-        batch.step(rows, batch.native_cards(rows, 0))
-
-
 def scores() -> None:
-    """Counting of hands."""
+    """Counting of hands, and exact values of discards."""
     crib_env.score_show("5H 5C 5S JD", "5D")
     crib_env.score_play("JC 4C 5C 4D 3D")
     crib_env.score_show_many(np.array([[0, 1, 2, 3]]), np.array([4]))
-
-
-def discards() -> None:
-    """Exact values of discards."""
     crib_env.discard_statistics(_CARDS)
     crib_env.hand_distribution(_CARDS)
     crib_env.crib_distribution(_CARDS)
@@ -123,10 +101,9 @@ def play(player: Any) -> None:
 def coach() -> None:
     """The values of cards by the solution of what follows, which the coach and ``analyse`` use."""
     solver: Any = crib_env.make_agent("equilibrium")
-    greedy = crib_env.make_agent("greedy")
     batch = crib_env.GameBatch(crib_env.streams(0, 1), episode="deal")
-    for turn in turns(batch, [greedy]):
-        if np.count_nonzero(turn.views.laid >= 0) == 3:  # it solves the play from the fourth card on
+    for turn in turns(batch, [crib_env.make_agent("greedy")]):
+        if turn.views.n_laid[0] == 3:  # it solves the play from the fourth card on
             solver.rank_values(turn.views)
         turn.play()
 
@@ -141,14 +118,12 @@ def main() -> int:
     warnings.simplefilter("error", RuntimeWarning)  # the warning that compiled kernels cannot be saved
     started = time.perf_counter()
     try:
-        players = {name: crib_env.make_agent(name) for name in names}
-        parts = [(part.__name__, part) for part in (environments, vector_environments, batches, scores, discards)]
-        parts += [(name, partial(play, player)) for name, player in players.items()]
-        parts += [] if named else [(coach.__name__, coach)]
-        for name, part in parts:
+        parts: dict[str, Callable[[], None]] = {"environments": environments, "scores": scores}
+        parts |= {name: partial(play, crib_env.make_agent(name)) for name in names}
+        for name, part in (parts if named else parts | {"coach": coach}).items():
             before = time.perf_counter()
             part()
-            print(f"{name.replace('_', ' '):20} {time.perf_counter() - before:5.1f} s", flush=True)
+            print(f"{name:20} {time.perf_counter() - before:5.1f} s", flush=True)
     except (RuntimeWarning, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -6,8 +6,8 @@ Six cards are dealt, two are discarded one after the other, and the four that ar
 
 | specification     |                                                                                        |
 |-------------------|----------------------------------------------------------------------------------------|
-| Action space      | ``Discrete(52)``: the id of a card in the hand                                           |
-| Observation space | ``Dict(observation=Box(0, 1, (52,), int8), action_mask=Box(0, 1, (52,), int8))``: both arrays mark the cards still in the hand; with ``mask="info"`` the bare Box |
+| Action space      | ``Discrete(52)``: the id of a card in the hand, ``13 * suit + rank`` (suits C D H S, ranks A … K) |
+| Observation space | ``Dict(observation=Box(0, 1, (52,), int8), action_mask=Box(0, 1, (52,), int8))``: both arrays mark the cards still in the hand by their ids; with ``mask="info"`` the bare Box |
 | Reward            | 0 for the first card, then the points of the four with the starter                      |
 | Episode end       | after the second card                                                                   |
 | Infos             | ``action_mask``, all ones when the episode is over; ``starter``, the card's id once it is cut, -1 before; ``illegal_action``, whether an illegal card has ended the episode |
@@ -15,16 +15,6 @@ Six cards are dealt, two are discarded one after the other, and the four that ar
 An illegal card ends the episode with -1, which is below the score of any hand. With
 ``illegal="raise"`` it raises ``ValueError`` instead. Over all deals, the best play without knowledge of the starter
 scores 8.29 points on average (O'Connor measured 8.1 over 20,000 hands, and 4.7 for random play).
-
-## Action
-
-The id of a card in the hand, ``13 * suit + rank`` (suits C D H S, ranks A … K).
-
-## Observation
-
-| index | meaning                                  |
-|-------|------------------------------------------|
-| 0–51  | 1 for each card in the hand (bit card id) |
 
 ## Options
 
@@ -37,7 +27,7 @@ The id of a card in the hand, ``13 * suit + rank`` (suits C D H S, ranks A … K
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -46,15 +36,12 @@ from crib_env.cards import format_card, format_cards, name_card, read_card
 from crib_env.engine import GAME, shuffle
 from crib_env.kernels import kernel, streams
 from crib_env.observation import DTYPES, N_ACTIONS, CardSpace, observation_space
-from crib_env.options import RENDER_MODES, DiscardOptions, Options, SetByReset, Start, check_names
+from crib_env.options import RENDER_MODES, Options, SetByReset, Start, check_names
 from crib_env.picture.drawing import FPS, Renderer, Sheet, draw_discard_game
 from crib_env.picture.seen import HIDDEN
 from crib_env.scoring import show_points
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-OPTIONS = tuple(DiscardOptions.__annotations__)
+OPTIONS = ("dtype", "mask", "illegal", "render_mode")
 
 
 @kernel
@@ -68,7 +55,7 @@ class DiscardGame(gymnasium.Env[Any, Any]):
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": FPS}
     _hand: Any = SetByReset()
 
-    def __init__(self, **options: Unpack[DiscardOptions]) -> None:
+    def __init__(self, **options: Any) -> None:
         check_names(options, OPTIONS)
         # No hand scores below 0, so -1 is worse than every hand.
         self.options = Options.read({"illegal": "end", "reward": "win", **options})
@@ -82,11 +69,7 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         self._deal["deal_stream"] = streams(None, 1)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Deals six cards and a hidden starter.
-
-        Raises:
-            ValueError: the seed is not allowed, or ``options`` has any; nothing has changed.
-        """
+        """Deals six cards and a hidden starter; ``options`` may have none."""
         Start.read(options, allowed=())
         super().reset(seed=seed)
         if seed is not None:
@@ -100,11 +83,7 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         return self._observe()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Discards a card.
-
-        Raises:
-            ValueError, TypeError, RuntimeError: as :meth:`crib_env.aec.raw_env.step`.
-        """
+        """Discards a card; errors are those of :meth:`crib_env.aec.raw_env.step`."""
         hand = self._hand
         if self._is_over:
             raise RuntimeError("the episode is over: call reset()")
@@ -126,19 +105,16 @@ class DiscardGame(gymnasium.Env[Any, Any]):
 
     def action_masks(self) -> np.ndarray:
         """(52,) bool, the cards that can be discarded. sb3-contrib's MaskablePPO calls a method of this name."""
-        return self._legal().astype(bool)
+        return self._observe()[1]["action_mask"].astype(bool)
 
     def render(self) -> str | np.ndarray | None:
         """The hand, and the starter once it is cut, in the form of the ``render_mode`` (see :mod:`crib_env.aec`).
 
         A picture is (440, 960, 3) uint8.
         """
-        self._hand  # noqa: B018 -- the order check
-        return self._renderer.render(self._write, self._draw)
-
-    def _write(self) -> str:
         starter = format_card(self._starter) if self._is_over else "-"
-        return f"  starter  {starter}\n  hand     {format_cards(self._hand)}"
+        text = f"  starter  {starter}\n  hand     {format_cards(self._hand)}"
+        return self._renderer.render(lambda: text, self._draw)
 
     def _draw(self) -> Sheet:
         discards = [card for card in self._deal["cards"][0, :6].tolist() if card not in self._hand]
@@ -150,19 +126,10 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         vars(self).pop("_hand", None)
         self._renderer.close()
 
-    def _bits(self, dtype: Any) -> np.ndarray:
-        bits = np.zeros(N_ACTIONS, dtype)
-        bits[self._hand] = 1
-        return bits
-
-    def _legal(self) -> np.ndarray:
-        bits = self._bits(self._mask_dtype)
-        if self._is_over:
-            bits[:] = 1
-        return bits
-
     def _observe(self) -> tuple[Any, dict[str, Any]]:
-        hand, mask = self._bits(self._dtype), self._legal()
+        hand, mask = np.zeros(N_ACTIONS, self._dtype), np.zeros(N_ACTIONS, self._mask_dtype)
+        hand[self._hand] = 1
+        mask[slice(None) if self._is_over else self._hand] = 1
         info = {
             "action_mask": mask,
             "starter": np.int8(self._starter if self._is_over else -1),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib.metadata import PackageNotFoundError, requires
+from typing import Any
 
 __version__ = "1.0.0"  # read without importing this package when a wheel is built
 
@@ -23,14 +24,9 @@ def extra_of(module: str | None) -> str | None:
     return next((one[2] for one in found if one and one[1].lower() == wanted), None)
 
 
-def missing(what: str, error: ImportError, extra: str | None = None) -> str:
-    """A message for an error of an import.
-
-    Args:
-        what: the thing that cannot be done, such as ``"the page"``.
-        error: of the import.
-        extra: the one that brings all that is needed, where it is not the first that brings the package.
-    """
+def missing(what: str, error: Any, extra: str | None = None) -> str:
+    """A message for an error of an import: ``what`` needs the package that ``extra`` brings, or else the first extra
+    that brings it by itself."""
     package = (error.name or "").partition(".")[0]
     extra = extra or extra_of(package)
     remedy = "which cannot be imported" if extra is None else f"install crib_env with its extra {extra!r}"

@@ -4,9 +4,10 @@ Numba itself looks at the file of a kernel, but not at the files whose kernels a
 reads, and lets two processes write one kernel at a time. So:
 
 * The folder is named by a hash of all sources of kernels: a new version never reads what an old one wrote.
-* Each process has a numbered folder in it for itself, the first that is free, and begins with what others have listed.
-* At its end a process lists its files with their checksums. The next one removes what is not as listed, and what a
-  killed process has left: these kernels are compiled anew.
+* Each process works in a folder of its own within it, which is gone when it ends. It begins with links to the files
+  that are as their checksums say.
+* At its end a process replaces the files of the kernels that it has compiled, and their checksums. Where files of two
+  processes got mixed, or a file was cut short, its checksum is wrong, and the next process compiles this kernel anew.
 """
 
 from __future__ import annotations
@@ -18,29 +19,24 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 import time
 import warnings
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import llvmlite
 import numba
 
-from crib_env.files.whole_file import whole_file
-
-try:
-    import fcntl
-except ImportError:  # Windows: processes share a folder
-    fcntl = None  # type: ignore[assignment]
+from crib_env.files.whole_file import is_alive, whole_file
 
 _PACKAGE = Path(__file__).resolve().parent
 _CONFIG: Any = numba.config
-_LIST = "checksums"
 _TOLD_FOR = 60  # seconds in which no other process says that kernels are being compiled
+_CHECKSUMS = "checksums"
 
 
 def source_hash() -> str:
@@ -56,33 +52,35 @@ def source_hash() -> str:
 
 
 class KernelCache:
-    """The folder of this process, checked.
+    """The folder of this process.
 
     Attributes:
-        path: of the folder; ``None`` if none can be written to, and then every process compiles its own kernels.
+        path: ``None`` if none can be written to, and then every process compiles its own kernels.
     """
+
+    path: Path | None = None
 
     def __init__(self) -> None:
         versions = f"{_PACKAGE} {sys.version} {numba.__version__} {llvmlite.__version__}"
         prefix = f"kernels-{hashlib.sha256(versions.encode()).hexdigest()[:8]}-"
         name = prefix + source_hash()[:16]
-        beside = _PACKAGE / "__pycache__"
-        chosen = _CONFIG.CACHE_DIR  # of NUMBA_CACHE_DIR
-        self.path: Path | None = None
-        self._has_told = False
-        for place in (Path(chosen),) if chosen else (beside, Path.home() / ".cache" / "crib_env"):
+        beside, self._has_told = _PACKAGE / "__pycache__", False
+        for place in [Path(_CONFIG.CACHE_DIR)] if _CONFIG.CACHE_DIR else [beside, Path.home() / ".cache" / "crib_env"]:
             try:
-                self.path = self._take(place / name)
+                self._shared = place / name
+                self._shared.mkdir(parents=True, exist_ok=True)
+                self.path = Path(tempfile.mkdtemp(f".{os.getpid()}", "process-", self._shared))
             except OSError as error:
                 problem = error
                 continue
-            for former in place.glob(f"{prefix}*"):
-                if former.name != name:
-                    shutil.rmtree(former, ignore_errors=True)
-            self._listed = self._checked()
-            ahead = [] if chosen else [*(beside / name).glob("*")]  # there if it was compiled ahead
-            self._borrow([*self.path.parent.iterdir(), *ahead])
-            atexit.register(self._list, os.getpid())
+            for left in (*place.glob(f"{prefix}*"), *self._shared.glob("process-*")):
+                process = left.suffix[1:]
+                if left != self._shared and not (process.isdecimal() and is_alive(int(process))):
+                    shutil.rmtree(left, ignore_errors=True)
+            for ahead in {self._shared} if _CONFIG.CACHE_DIR else {beside / name, self._shared}:
+                self._link(ahead)
+            self._linked = self._times()
+            atexit.register(self._share, os.getpid())
             return
         warnings.warn(
             f"compiled kernels cannot be kept ({problem}): every process compiles its own. "
@@ -114,7 +112,7 @@ class KernelCache:
         self._has_told = True
         with suppress(OSError):
             if self.path is not None:
-                told = self.path.parent / "told"
+                told = self._shared / "told"
                 if told.exists() and time.time() - told.stat().st_mtime < _TOLD_FOR:
                     return
                 told.touch()
@@ -122,74 +120,56 @@ class KernelCache:
             line = "crib_env: compiling kernels, this once; it takes from seconds to a minute"
             print(line, file=sys.stderr, flush=True)
 
-    def _take(self, folder: Path) -> Path:
-        """The first numbered folder that no other process has; it is locked until this process ends."""
-        for number in count():
-            path = folder / str(number)
-            path.mkdir(parents=True, exist_ok=True)
-            self._lock = open(path / "lock", "ab")  # noqa: SIM115
-            if fcntl is None:
-                break
-            with suppress(BlockingIOError):
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            self._lock.close()
-        return path
-
-    def _files(self) -> list[str]:
-        """All files that Numba wrote, by their paths in the folder."""
-        root = str(self.path)
-        walked = [(at, names) for at, _, names in os.walk(root) if at != root]
-        return [os.path.relpath(os.path.join(at, name), root) for at, names in walked for name in names]
-
-    def _checked(self) -> dict[str, int]:
-        """The checksums of all files, by path, after those that are not as listed were removed with their kernels."""
+    def _link(self, folder: Path) -> None:
+        """Takes over all kernels of a shared folder whose files are as their checksums say."""
         assert self.path is not None
-        listed, found = _listed(self.path), self._files()
-        damaged = {path for path, checksum in listed.items() if _checksum(self.path / path) != checksum}
-        bad = set(map(_kernel_of, damaged.union(() if fcntl is None else set(found) - set(listed))))
-        for path in {*found, *listed}:
-            if _kernel_of(path) in bad:
-                shutil.rmtree(self.path / path, ignore_errors=True)  # a folder in the place of a file
+        for files in _read_checksums(folder).values():
+            for file in files:
                 with suppress(OSError):
-                    (self.path / path).unlink()
-        sound = {path: checksum for path, checksum in listed.items() if _kernel_of(path) not in bad}
-        if damaged:  # at the end of the process the same names may stand for other contents
-            self._write_list(sound)
-        return sound
+                    _place(folder / file, self.path / file)
+            if any(_checksum(self.path / file) != checksum for file, checksum in files.items()):
+                for file in files:
+                    (self.path / file).unlink(missing_ok=True)
 
-    def _borrow(self, folders: list[Path]) -> None:
-        """Copies kernels that other processes have listed, and that are as they listed them."""
+    def _times(self) -> dict[str, int]:
+        """When each file of this process was written."""
         assert self.path is not None
-        for folder in folders:
-            mine = set(map(_kernel_of, self._listed))
-            theirs = {path: checksum for path, checksum in _listed(folder).items() if _kernel_of(path) not in mine}
-            changed = set()
-            for path, checksum in theirs.items():
-                with suppress(OSError):
-                    (self.path / path).parent.mkdir(exist_ok=True)
-                    shutil.copyfile(folder / path, self.path / path)
-                if _checksum(self.path / path) != checksum:
-                    changed.add(_kernel_of(path))
-            self._listed |= {path: checksum for path, checksum in theirs.items() if _kernel_of(path) not in changed}
-            for path in theirs.keys() - self._listed.keys():
-                (self.path / path).unlink(missing_ok=True)
+        return {str(file.relative_to(self.path)): file.stat().st_mtime_ns for file in self.path.glob("*/*.nb?")}
 
-    def _list(self, process: int) -> None:
-        """At the end of a process: lists its files, if there are others than before."""
+    def _share(self, process: int) -> None:
+        """At the end of a process: shares the kernels that it has compiled, and removes its folder."""
         assert self.path is not None
-        if os.getpid() == process and set(files := self._files()) != set(_listed(self.path)):  # not in a forked process
-            self._write_list({path: _checksum(self.path / path) for path in files})
+        if os.getpid() != process:  # a fork
+            return
+        with suppress(OSError, ValueError):
+            times = self._times()
+            compiled = {_kernel_of(file) for file, time in times.items() if self._linked.get(file) != time}
+            checksums = _read_checksums(self._shared) | {kernel: {} for kernel in compiled}
+            for file in (file for file in times if _kernel_of(file) in compiled):
+                _place(self.path / file, self._shared / file)
+                checksums[_kernel_of(file)][file] = _checksum(self.path / file)
+            if compiled:
+                with whole_file(self._shared / _CHECKSUMS) as part, open(part, "w") as listed:
+                    listed.write(json.dumps(checksums))
+        shutil.rmtree(self.path, ignore_errors=True)
 
-    def _write_list(self, checksums: dict[str, int]) -> None:
-        assert self.path is not None
-        with suppress(OSError, ValueError), whole_file(self.path / _LIST) as part, open(part, "wb") as file:
-            file.write(json.dumps(checksums).encode())
 
-
-def _listed(folder: Path) -> dict[str, int]:
+def _place(source: Path, target: Path) -> None:
+    """Puts a file in the place of another, or of a folder."""
+    target.parent.mkdir(exist_ok=True)
+    if target.is_dir():
+        shutil.rmtree(target)
+    target.unlink(missing_ok=True)
     try:
-        return dict(json.loads((folder / _LIST).read_bytes()))
+        os.link(source, target)
+    except OSError:  # of another file system
+        shutil.copyfile(source, target)
+
+
+def _read_checksums(folder: Path) -> dict[str, dict[str, int]]:
+    """By kernel and file; nothing if there is no whole list."""
+    try:
+        return dict(json.loads((folder / _CHECKSUMS).read_bytes()))
     except (OSError, ValueError):
         return {}
 
@@ -202,6 +182,6 @@ def _checksum(path: Path) -> int:
         return -1
 
 
-def _kernel_of(path: str) -> str:
-    """The index and the data of a kernel, and what was to become them, have this in common."""
-    return re.sub(r"(\.\d+\.nbc|\.nbi)(\.tmp\..*)?$", "", path)
+def _kernel_of(file: str) -> str:
+    """The index and the data of a kernel have this in common."""
+    return re.sub(r"(\.\d+\.nbc|\.nbi)$", "", file)

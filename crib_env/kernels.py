@@ -43,8 +43,8 @@ def kernel(function: Callable[..., Any]) -> Any:
 def variant(template: Any, name: str, other: Any) -> Any:
     """A kernel like ``template`` that calls the kernel ``other`` in the place of the one that it knows as ``name``.
 
-    Numba cannot keep a kernel that is given a kernel as an argument. So this is one of its own, kept under a name that
-    says what it calls, and by which source.
+    Numba cannot keep a kernel that is given a kernel. So this is kept under a name that says what it calls, and by
+    which source.
     """
     function, called = (getattr(one, "py_func", one) for one in (template, other))
     if function.__globals__[name] is other:

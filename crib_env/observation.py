@@ -157,29 +157,22 @@ class Observation(NamedTuple):
     size: int
     write: Any
     """The kernel ``write(g, seat, out, row)``: what a seat of a game sees, into a row of ``out`` (N, size) of any type."""
-    page: str
-    """The page that says what each input means."""
     has_bits: bool = False
     """Whether the first of it are the 209 bits, from which more can be computed."""
 
 
-_PAGE = "docs/environments/observation.md"
 OBSERVATIONS = {
     one.name: one
     for one in (
-        Observation("209", N_BITS, write_observation, f"{_PAGE}#the-209-bits", True),
-        Observation("board", N_BOARD, write_observation, f"{_PAGE}#the-board-observation", True),
-        Observation("ranks", N_INPUTS, write_ranks, f"{_PAGE}#the-inputs-by-rank"),
+        Observation("209", N_BITS, write_observation, True),
+        Observation("board", N_BOARD, write_observation, True),
+        Observation("ranks", N_INPUTS, write_ranks),
     )
 }
 
 
 def observation_named(name: Any) -> Observation:
-    """The observation of this name.
-
-    Raises:
-        ValueError: there is none; the message says which there are.
-    """
+    """The observation of this name; ``ValueError``, which says which there are, if there is none."""
     if name not in OBSERVATIONS:
         raise ValueError(f"observation={name!r} is not allowed: choose one of {', '.join(map(repr, OBSERVATIONS))}")
     return OBSERVATIONS[name]

@@ -6,16 +6,14 @@ king; suits have no part in this game, so the cards of a rank are one action. Fo
 :mod:`crib_env.engine` lays the cards, so go, last card and points are those of every environment here. Returns are net
 points.
 
-:class:`AgentPolicy` is an agent as a policy of OpenSpiel. :class:`PolicyAgent` is a table of OpenSpiel as an agent, and
-:func:`save_table` keeps one in a file that is an agent without OpenSpiel. :func:`solution_table` is the solver's
-equilibrium as a table of OpenSpiel.
+:class:`AgentPolicy` is an agent as a policy of OpenSpiel. :class:`PolicyAgent` is a table of OpenSpiel as an agent.
+:func:`solution_table` is the solver's equilibrium as a table of OpenSpiel.
 """
 
 from __future__ import annotations
 
 from functools import cache
 from math import comb, prod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -246,10 +244,3 @@ def solution_table(game: PeggingGame, solver: PlaySolver) -> spiel_policy.Tabula
         node = solver.game.node_at(laid, role, held[0])
         row[:] = solver.game.chances_at(solver.average, node, int(hand_number(held)))
     return table
-
-
-def save_table(table: spiel_policy.TabularPolicy, path: Path) -> None:
-    """Writes a table of OpenSpiel as a file that :class:`crib_env.players.tabular.TabularAgent` plays."""
-    states = list(table.state_lookup)
-    chances = np.array([table.policy_for_key(state) for state in states])
-    np.savez(path, states=np.array(states), chances=chances)

@@ -5,23 +5,18 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from crib_env.cards import parse_cards
 from crib_env.engine import EPISODES, PEGGING_EPISODE, WIN
 from crib_env.observation import DTYPES, OBSERVATIONS
-from crib_env.values import Range, check_values, is_integer
+from crib_env.values import Range, check_values, is_integer, typed
 
 REWARDS = ("points", "win", "match")
-CARDS = (2, 3, 4)  # of each player in the pegging episode
-MASKS = ("observation", "info")
-ILLEGAL = ("raise", "end")
 RENDER_MODES = ("human", "ansi", "rgb_array")
-
 RESET_OPTIONS = ("first_dealer", "scores", "deals")
-
 # The largest possible loss in an episode, by reward: a game lost 0 to 121, a loss, a skunk.
 _WORST_LOSS = {"points": -float(WIN), "win": -1.0, "match": -3.0}
 
@@ -35,33 +30,9 @@ class OptionError(TypeError, ValueError):
     """
 
 
-class DiscardOptions(TypedDict, total=False):
-    """What the discard game takes, for type checkers."""
-
-    dtype: str
-    mask: str
-    illegal: str
-    render_mode: str | None
-
-
-class GameOptions(DiscardOptions, total=False):
-    """What the environments of whole games take."""
-
-    episode: str
-    cards: int
-    reward: str
-    observation: str
-    events: bool
-    start_spread: int | None
-
-
 @dataclass(frozen=True)
 class Options:
-    """Checked options of an environment; see :mod:`crib_env.aec` for their meaning.
-
-    Raises:
-        OptionError: an option has a value that is not allowed; the message names both.
-    """
+    """Checked options of an environment; see :mod:`crib_env.aec` for their meaning. Others raise ``OptionError``."""
 
     episode: str = "game"
     cards: int = 4
@@ -76,11 +47,7 @@ class Options:
 
     @classmethod
     def read(cls, options: Mapping[str, Any]) -> Options:
-        """Options by name.
-
-        Raises:
-            OptionError: there is no option of this name, or its value is not allowed.
-        """
+        """Options by name; ``OptionError`` if there is no option of this name, or its value is not allowed."""
         check_names(options, OPTIONS)
         return cls(**options)
 
@@ -100,40 +67,35 @@ class Options:
 
 OPTIONS = tuple(field.name for field in fields(Options))
 _one_of: Any = Literal
+_SCORE = Annotated[int, Range(0, WIN - 1)]
 _KINDS: dict[str, Any] = {
     "episode": _one_of[EPISODES],
-    "cards": _one_of[CARDS],
+    "cards": Literal[2, 3, 4],
     "reward": _one_of[REWARDS],
     "dtype": _one_of[tuple(DTYPES)],
-    "mask": _one_of[MASKS],
+    "mask": Literal["observation", "info"],
     "events": bool,
-    "illegal": _one_of[ILLEGAL],
-    "start_spread": Annotated[int, Range(0, WIN - 1)] | None,
+    "illegal": Literal["raise", "end"],
+    "start_spread": _SCORE | None,
     "render_mode": _one_of[(None, *RENDER_MODES)],
     "num_envs": Annotated[int, Range(1)],
     "threads": Annotated[int, Range(1)],
     "copy": bool,
     "skip_forced": bool,
+    "first_id": int,
 }
+_START: dict[str, Any] = {"first_dealer": Literal[0, 1] | None, "scores": tuple[_SCORE, _SCORE] | None}
 
 
 def check_names(options: Iterable[str], allowed: Iterable[str]) -> None:
-    """Checks that these options exist.
-
-    Raises:
-        OptionError: one does not exist; the message names it and all that do.
-    """
+    """Raises ``OptionError``, which names it and all that there are, if one of these options does not exist."""
     for name in options:
         if name not in allowed:
             raise OptionError(f"got an unexpected keyword argument {name!r}: the options are {', '.join(allowed)}")
 
 
 def check_options(values: Mapping[str, Any]) -> None:
-    """Checks options by name.
-
-    Raises:
-        OptionError: a value is not allowed; the message names it and says what is.
-    """
+    """Raises ``OptionError``, which names it and says what is allowed, if a value of these options is not allowed."""
     observation = {"observation": _one_of[tuple(OBSERVATIONS)]}  # there may be new ones
     try:
         check_values(values, _KINDS | observation)
@@ -162,48 +124,32 @@ class Start:
         allowed: Sequence[str] = RESET_OPTIONS,
     ) -> Start:
         """Checks the options of a reset for this kind of episode, and for so many cards each if it is pegging;
-        ``allowed`` are those that the environment has.
-
-        Raises:
-            ValueError: an option does not exist, or its value is not allowed; the message names it.
+        ``allowed`` are those that the environment has. Others raise ``ValueError``, which names them.
         """
         if options is None:
             return cls()
         if not isinstance(options, Mapping):
             raise ValueError(f"options={options!r} is not allowed: give None or a dict")
-        _check_reset_names(options, allowed)
-        first_dealer = options.get("first_dealer")
-        if first_dealer is not None and (not is_integer(first_dealer) or first_dealer not in (0, 1)):
-            raise ValueError(f"options['first_dealer']={first_dealer!r} is not allowed: give 0 or 1")
-        scores = _as_list(options.get("scores"))
-        if scores is not None:
-            is_pair = isinstance(scores, Sequence) and not isinstance(scores, (str, bytes)) and len(scores) == 2
-            if not is_pair or not all(is_integer(s) and 0 <= s < WIN for s in scores):
-                raise ValueError(f"options['scores']={scores!r} is not allowed: give a pair of 0 to {WIN - 1}")
-        given, pegged = options.get("deals"), cards if episode == EPISODES[PEGGING_EPISODE] else 0
-        deals = [] if given is None else _list_deals(given)
+        for name in options:
+            if name not in allowed and name != "options":  # PettingZoo's api_test gives this to see if it may
+                alike = difflib.get_close_matches(str(name), allowed, n=1)
+                meant = f"did you mean {alike[0]!r}? " if alike else ""
+                known = ", ".join(map(repr, allowed)) or "none"
+                raise ValueError(f"options has no {name!r}: {meant}the options of reset are {known}")
+        first_dealer, scores = (typed(_as_list(options.get(k)), kind, f"options[{k!r}]") for k, kind in _START.items())
+        deals = () if options.get("deals") is None else _as_list(options["deals"])
+        if isinstance(deals, str) or not hasattr(deals, "__iter__"):
+            raise ValueError(f"options['deals']={deals!r} is not allowed: give a sequence of deals")
+        each = cards if episode == EPISODES[PEGGING_EPISODE] else 6
         return cls(
             first_dealer=-1 if first_dealer is None else int(first_dealer),
             scores=(-1, -1) if scores is None else (int(scores[0]), int(scores[1])),
-            deals=tuple(_read_deal(i, deal, pegged) for i, deal in enumerate(deals)),
+            deals=tuple(_read_deal(f"options['deals'][{i}]", _as_list(deal), each) for i, deal in enumerate(deals)),
         )
 
 
-def _check_reset_names(options: Mapping[str, Any], allowed: Sequence[str]) -> None:
-    for name in options:
-        if name not in allowed and name != "options":  # the name that PettingZoo's api_test gives to see if it may
-            alike = difflib.get_close_matches(str(name), allowed, n=1)
-            meant = f"did you mean {alike[0]!r}? " if alike else ""
-            known = f"the options of reset are {', '.join(map(repr, allowed))}" if allowed else "reset has no options"
-            raise ValueError(f"options has no {name!r}: {meant}{known}")
-
-
 def check_seed(seed: Any) -> None:
-    """Checks the seed of a reset.
-
-    Raises:
-        ValueError: it is neither ``None`` nor a whole number from 0.
-    """
+    """Raises ``ValueError`` if the seed of a reset is neither ``None`` nor a whole number from 0."""
     if seed is not None and (not is_integer(seed) or seed < 0):
         raise ValueError(f"seed={seed!r} is not allowed: give None or a whole number from 0")
 
@@ -213,20 +159,9 @@ def _as_list(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def _list_deals(deals: Any) -> list[Any]:
-    deals = _as_list(deals)
-    if isinstance(deals, str) or not hasattr(deals, "__iter__"):
-        raise ValueError(f"options['deals']={deals!r} is not allowed: give a sequence of deals")
-    return list(deals)
-
-
-def _read_deal(index: int, deal: Any, pegged: int) -> tuple[int, ...]:
-    """Thirteen cards; ``pegged`` is the number of each player in the pegging episode, else 0."""
-    deal, where = _as_list(deal), f"options['deals'][{index}]"
-    n, whose = 13, "six for player_0, six for player_1, the starter"
-    if pegged:
-        each = ("two", "three", "four")[pegged - 2]
-        n, whose = 2 * pegged, f"{each} for player_0, {each} for player_1"
+def _read_deal(where: str, deal: Any, each: int) -> tuple[int, ...]:
+    """Thirteen cards, of which each player has so many; with six there is a starter too."""
+    n = 2 * each + (each == 6)
     if not isinstance(deal, str) and not hasattr(deal, "__iter__"):
         raise ValueError(f"{where}={deal!r} is not allowed: a deal is a sequence of {n} cards")
     try:
@@ -234,9 +169,10 @@ def _read_deal(index: int, deal: Any, pegged: int) -> tuple[int, ...]:
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
     if len(cards) != n:
-        raise ValueError(f"{where} has {len(cards)} cards: a deal is {whose}")
-    none = [-1] * (6 - pegged)
-    return (*cards[:pegged], *none, *cards[pegged:], *none, -1) if pegged else tuple(cards)
+        starter = ", the starter" if each == 6 else ""
+        raise ValueError(f"{where} has {len(cards)} cards: a deal is {each} for player_0, {each} for player_1{starter}")
+    none = [-1] * (6 - each)
+    return (*cards[:each], *none, *cards[each : 2 * each], *none, cards[12] if each == 6 else -1)
 
 
 class SetByReset:

@@ -1,9 +1,6 @@
 """The inputs by rank: what a player sees of a decision without suits, and what is known of each card. The blocks that
 other codings have in common with them, in :mod:`crib_env.agents`, are written by the same kernels.
 
-Suits have no part in the play, and before it they matter only for flushes and his nobs, which exact values count. So
-ranks are enough, and no two positions that differ in their suits alone need to be learned twice.
-
 :mod:`crib_env.observation` says what each input means. The kernels write them from a game, for environments and
 learners, and from views, for agents.
 
@@ -43,12 +40,7 @@ def write_steps(value, steps, inputs, row, at):
 
 @kernel
 def write_pile(pile, start, n, count, inputs, row, at_count, at_latest):
-    """Writes the count, one of 0 … 30, and the ranks of the last three of its cards, the latest first.
-
-    Args:
-        pile: ranks, ``n`` of them laid, those of this count from ``start`` on.
-        inputs, row, at_count, at_latest: where 31 inputs and three times 13 begin; they are 0.
-    """
+    """Writes the count, one of 0 … 30, and the ranks of the last three cards of ``pile[start:n]``, the latest first."""
     if count < COUNT_LIMIT:
         inputs[row, at_count + count] = 1
     for k in range(min(3, n - start)):
@@ -178,10 +170,7 @@ def _ranks_of(games, rows, seats, out, gains):
 
 
 def ranks_and_gains_of(games: np.ndarray, rows: np.ndarray, seats: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The inputs by rank (B, 479) int8 of ``seats`` in ``games[rows]``, and gains (B, 52) float32.
-
-    The gain of a card that is not legal is -inf.
-    """
+    """The inputs by rank (B, 479) int8 of ``seats`` in ``games[rows]``, and gains (B, 52) float32, else -inf."""
     out, gains = np.zeros((len(rows), N_INPUTS), np.int8), np.full((len(rows), 52), -np.inf, np.float32)
     _ranks_of(games, rows, seats, out, gains)
     return out, gains

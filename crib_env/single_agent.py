@@ -52,9 +52,6 @@ from crib_env.players.policies import NATIVE, choose
 from crib_env.views import PlayerViews
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from crib_env.options import GameOptions
     from crib_env.players.agent import Agent
 
 
@@ -68,7 +65,7 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
         *,
         opponent: Agent | str = "random",
         seat: Literal[0, 1, "alternate"] = "alternate",
-        **options: Unpack[GameOptions],
+        **options: Any,
     ) -> None:
         check_names(options, ("opponent", "seat", *OPTIONS))
         self.opponent = read_opponent(opponent)
@@ -98,9 +95,7 @@ class SingleAgentCribbage(gymnasium.Env[Any, Any]):
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Discards or lays a card, lets the opponent answer, and returns when this player acts again or the game ends.
 
-        Raises:
-            ValueError, TypeError, RuntimeError: as :meth:`crib_env.aec.raw_env.step`. Or the opponent chose an illegal
-                card, a ``ValueError``; then call :meth:`reset` before going on.
+        Errors are those of :meth:`crib_env.aec.raw_env.step`. An illegal card of the opponent is a ``ValueError`` too.
         """
         player = PLAYERS[self._seat]
         if self._game.terminations[player]:

@@ -19,19 +19,12 @@ _LONGEST = 60  # characters of a value in an error
 
 @dataclass(frozen=True)
 class Range:
-    """The range of numbers that a value may have, as an annotation of its type: ``Annotated[int, Range(1)]``.
-
-    Attributes:
-        least: the smallest number allowed.
-        most: the largest number allowed.
-        above: whether ``least`` itself is not allowed.
-        even: whether only even numbers are allowed.
-    """
+    """The range of numbers that a value may have, as an annotation of its type: ``Annotated[int, Range(1)]``."""
 
     least: float
     most: float = math.inf
-    above: bool = False
-    even: bool = False
+    above: bool = False  # `least` itself is not allowed
+    even: bool = False  # only even numbers are
 
     def __contains__(self, number: float) -> bool:
         return (
@@ -42,11 +35,11 @@ class Range:
         )
 
     def __str__(self) -> str:
-        if self.even:
-            return f"an even number of at least {self.least:,}" + f", at most {self.most:,}" * (self.most < math.inf)
-        if self.most == math.inf:
-            return f"{'more than' if self.above else 'at least'} {self.least:,}"
-        return f"more than {self.least:,}, at most {self.most:,}" if self.above else f"{self.least:,} to {self.most:,}"
+        least = f"{'more than' if self.above else 'at least'} {self.least:,}"
+        most = f", at most {self.most:,}" if self.most < math.inf else ""
+        if most and not (self.above or self.even):
+            return f"{self.least:,} to {self.most:,}"
+        return f"{'an even number of ' if self.even else ''}{least}{most}"
 
 
 MOST_GAMES = 100_000_000  # some gigabytes of scores and deals
@@ -77,10 +70,9 @@ def typed(value: Any, kind: Any, name: str = "content") -> Any:
         kind: ``int``, ``float``, ``str``, ``bool``, ``Any``, ``Literal``, tuples and dictionaries of these, each also
             with ``| None`` and with a :class:`Range`, and dataclasses and NamedTuples of all of these. Fields of a
             NamedTuple that have defaults may be missing.
-        name: what to call the value in the error.
 
     Raises:
-        ValueError: it is not of that type or out of range; the message names it and says what is allowed.
+        ValueError: it is not of that type or out of range; the message calls it ``name``, and says what is allowed.
     """
     origin, parts = get_origin(kind), get_args(kind)
     if kind is Any:
@@ -116,14 +108,10 @@ def typed(value: Any, kind: Any, name: str = "content") -> Any:
         return {key: typed(one, parts[1], f"{name}[{key!r}]") for key, one in value.items()}
     if is_dataclass(kind) or hasattr(kind, "_fields"):
         return _typed_fields(value, kind, name)
-    if kind is float:
-        if not isinstance(value, (int, float)) or isinstance(value, bool):
-            raise _refusal(value, name, _WORDS[kind])
-        return float(value)
-    allowed = {int: (int, np.integer), bool: (bool, np.bool_)}.get(kind, kind)
-    if not isinstance(value, allowed) or (kind is int and isinstance(value, bool)):
+    allowed = {int: (int, np.integer), float: (int, float), bool: (bool, np.bool_)}.get(kind, kind)
+    if not isinstance(value, allowed) or (kind in (int, float) and isinstance(value, bool)):
         raise _refusal(value, name, _WORDS.get(kind, "another kind of value"))
-    return value
+    return float(value) if kind is float else value
 
 
 def _typed_fields(value: Any, kind: Any, name: str) -> Any:

@@ -23,7 +23,6 @@ from numba import cuda
 from numba.cuda.typing.typeof import typeof
 
 from crib_env.gpu import check, threads
-from crib_env.gpu.device import Device
 from crib_env.gpu.games import TensorGames
 from crib_env.kernels import streams
 from crib_env.train.shared.self_play import draw_cards
@@ -40,7 +39,7 @@ class Compiler:
         self.assembler = shutil.which("ptxas")
 
     def __call__(self, kernel: Any, n: int, block: int, *args: Any) -> None:
-        name = next(name for name, one in threads.LAUNCHED if one is kernel)
+        name = kernel.py_func.__qualname__
         signature = tuple(typeof(arg) for arg in args)
         if (key := f"{name} {signature}") in self.made:
             return
@@ -77,9 +76,10 @@ def main() -> int:
     kinds: list[dict[str, Any]] = [{"opponent": opponent} for opponent in check.NATIVE]
     for options in [*kinds, {"observation": "board"}, {"observation": "ranks"}]:
         learner = check.Learner("cuda", 256, **options)
-        learner.digest(1)
+        learner.envs.step(learner.choose())
+        learner.on.run(check.add_all, 256, learner.envs.table, learner.envs.out, np.zeros(256, np.uint64))
     for native in check.NATIVE:
-        check.Players(Device("cuda"), 256, native).play(1)
+        check.Players("cuda", 256, native).play(1)
     games = TensorGames(streams(0, 256), "cuda", episode="deal", skip_forced=True, board=True)
     asked = games.asked()
     games.step(asked.gains.argmax(1))

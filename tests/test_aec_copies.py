@@ -10,7 +10,6 @@ import pytest
 import crib_env
 from crib_env.aec import PLAYERS
 from crib_env.engine import EPISODES, GAME, OVER
-from crib_env.observation import N_BOARD
 from crib_env.players.hidden import deal_hidden
 from tests.helpers.aec_play import act_randomly, is_over, play_on, seen_by_all
 from tests.helpers.hidden_cards import cards_of
@@ -218,19 +217,6 @@ def test_what_cannot_be_dealt_again_is_refused():
     course(env)
     with refused("the episode is over", error=RuntimeError):
         env.redeal("player_0", 1)
-
-
-@pytest.mark.parametrize("dtype", ["int8", "float32"])
-def test_the_state_is_what_both_players_see(dtype):
-    kept = []
-    for env in moments(1, dtype=dtype):
-        state = env.state()
-        assert env.state_space.contains(state)
-        first, second = (env.observe(player)["observation"] for player in PLAYERS)
-        np.testing.assert_array_equal(state, [*first, *second, env.agent_selection == PLAYERS[1]])
-        assert state.shape == (2 * N_BOARD + 1,)
-        kept.append(state)
-    assert len({state.tobytes() for state in kept}) == len(kept)
 
 
 @each_episode

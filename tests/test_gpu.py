@@ -68,23 +68,18 @@ def test_games_equal_those_in_arrays(name, options):
     assert ends > 0
 
 
-def test_a_reset_takes_seeds_deals_scores_and_a_dealer():
+def test_a_reset_takes_seeds_scores_and_a_dealer():
     arrays, tensors = both()
-    deal = "5H 5C 5S JD 2C 3C 4H 4C 9S KD KC QC 5D"
     for given_now in (
         {"seed": [None, 2**70, *range(N - 2)], "options": {"first_dealer": 1, "scores": (7, 119)}},
-        {"options": {"deals": [deal, deal]}},
         {"seed": 2**64 - 3},
     ):
         for env in (arrays, tensors):
             env.reset(**given_now)
         games = arrays.unwrapped.games
         own = tensors.unwrapped.games()
-        if "deals" in given_now.get("options", {}):
-            np.testing.assert_array_equal(own["cards"], games["cards"])
-        else:
-            seeded = slice(1, None) if "options" in given_now else slice(None)
-            np.testing.assert_array_equal(own[seeded], games[seeded])
+        seeded = slice(1, None) if "options" in given_now else slice(None)
+        np.testing.assert_array_equal(own[seeded], games[seeded])
 
 
 def test_illegal_cards_raise_where_they_are_to():

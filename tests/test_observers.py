@@ -18,7 +18,7 @@ class Listener(GreedyAgent):
     last = None
 
     def __init__(self):
-        self.deals, self.games, self.heard = defaultdict(list), {}, defaultdict(list)
+        self.deals, self.heard = defaultdict(list), defaultdict(list)
         Listener.last = self
 
     def act(self, views):
@@ -30,10 +30,8 @@ class Listener(GreedyAgent):
         self.deals[deal.game_id].append(deal)
         self.heard[deal.game_id].append("deal")
 
-    def observe_end(self, game):
-        assert game.game_id not in self.games
-        self.games[game.game_id] = (game.won, game.scores)
-        self.heard[game.game_id].append("end")
+    def won(self, game):
+        return self.deals[game][-1].scores[0] == 121
 
 
 def told_by_the_table(record, seat):
@@ -76,29 +74,29 @@ def test_results_hold_what_the_table_has_shown():
         expected = told_by_the_table(record, seat=record.game % 2)  # the first player sits in seat 0, then in seat 1
         assert listener.deals[record.game] == expected
         n_unshown += not expected[-1].crib
-        won, scores = listener.games[record.game]
-        assert (won, scores) == (games.won[record.game], tuple(games.scores[record.game]))
+        assert expected[-1].scores == tuple(games.scores[record.game])
+        assert listener.won(record.game) == games.won[record.game]
     assert 40 < n_unshown < 120  # a game mostly ends before its last crib is counted
 
 
 def test_both_players_receive_results_from_their_own_side():
     one, two = Listener(), Listener()
     games = play_shard(one, two, Shard.of(seed=6, first=3, pairs=10))
-    assert sorted(one.games) == list(range(6, 26)) == sorted(two.games)
-    for game in one.games:
-        assert one.games[game][1] == two.games[game][1][::-1]
+    assert sorted(one.deals) == list(range(6, 26)) == sorted(two.deals)
+    for game in one.deals:
         for mine, yours in zip(one.deals[game], two.deals[game]):
+            assert mine.scores == yours.scores[::-1]
             assert mine.is_dealer != yours.is_dealer
             assert mine.starter == yours.starter
             assert mine.crib == yours.crib
             assert mine.opponent_hand in (yours.hand, ())
-    assert games.won.sum() == sum(won for won, _ in one.games.values())
+    assert games.won.sum() == sum(map(one.won, one.deals))
 
 
 def test_leagues_report_results_as_well(tmp_path):
     league = League(("tests.test_observers:Listener", "random"), 8, 0)
     league.play(league.begin(tmp_path / "league"))
-    assert sorted(Listener.last.games) == list(range(8))
+    assert sorted(Listener.last.deals) == list(range(8))
 
 
 def test_a_deal_is_reported_after_its_last_card_and_before_the_next_discard():
@@ -106,9 +104,9 @@ def test_a_deal_is_reported_after_its_last_card_and_before_the_next_discard():
     play_match(listener, RandomAgent(), 40, seed=5)
     for heard in listener.heard.values():
         deal = 0
-        for what in heard[:-1]:
+        for what in heard:
             if what == "deal":
                 deal += 1
             else:
                 assert what // 12 == deal  # twelve decisions a deal
-        assert heard[-2:] == ["deal", "end"]
+        assert heard[-1] == "deal"

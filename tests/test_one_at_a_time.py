@@ -99,15 +99,15 @@ def first_view(thrown=()):
 @pytest.mark.parametrize(
     ("method", "given", "message"),
     [
-        ("throw", "5C", "in game 1, with AC 2C 3C 4C 5C 6C at 0–0: throw gave 5C, allowed are two of"),
-        ("throw", "5C 7C", "throw gave 5C 7C, allowed are two of AC 2C 3C 4C 5C 6C"),
-        ("throw", "5C 5C", "throw gave '5C 5C', which is not two cards .5C is given twice"),
-        ("throw", (1, 2, 3), "allowed are two of"),
-        ("throw", 3, "throw gave 3, which is not two cards"),
-        ("throw", None, "throw gave None, which is not two cards"),
-        ("lay", "5C", "in game 1, with AC 2C 3C 4C at 0–0: lay gave 5C, allowed is one of AC 2C 3C 4C"),
-        ("lay", 32, "lay gave 7H, allowed is one of AC 2C 3C 4C"),
-        ("lay", None, "lay did not return a card .None"),
+        ("throw", "5C", "in game 1, with AC 2C 3C 4C 5C 6C at 0–0: throw gave 5C, give 2 of"),
+        ("throw", "5C 7C", "throw gave 5C 7C, give 2 of AC 2C 3C 4C 5C 6C"),
+        ("throw", "5C 5C", "throw gave '5C 5C' .5C is given twice"),
+        ("throw", (1, 2, 3), "give 2 of"),
+        ("throw", 3, "throw gave 3 .*give 2 of"),
+        ("throw", None, "throw gave None .*give 2 of"),
+        ("lay", "5C", "in game 1, with AC 2C 3C 4C at 0–0: lay gave 5C, give 1 of AC 2C 3C 4C"),
+        ("lay", 32, "lay gave 7H, give 1 of AC 2C 3C 4C"),
+        ("lay", None, "lay gave None .None"),
         ("lay", "x", "'x' is not a card"),
     ],
 )
@@ -171,21 +171,17 @@ class Told(NoName):
     powers = crib_env.Powers(copyable=False, watches=True)
 
     def __init__(self):
-        self.deals, self.games = [], []
+        self.deals = []
 
     def observe_deal(self, deal):
         self.deals.append(deal)
-
-    def observe_end(self, game):
-        self.games.append(game)
 
 
 def test_a_one_at_a_time_player_receives_results():
     player = Told()
     result = play_match(crib_env.OneAtATime(player), make_agent("greedy"), 4)
     assert not crib_env.OneAtATime(player).powers.copyable
-    assert len(player.games) == 4
-    assert sum(game.won for game in player.games) == result.wins
+    assert sum(deal.scores[0] == 121 for deal in player.deals) == result.wins
     assert len(player.deals) == round(4 * result.deals_per_game)
     for deal in player.deals:
         assert len(deal.hand) == 4
@@ -199,8 +195,8 @@ def test_copies_receive_their_own_results():
     agent = crib_env.OneAtATime(Told())
     twin = copy.deepcopy(agent)
     play_match(twin, make_agent("greedy"), 2)
-    assert len(twin.player.games) == 2
-    assert agent.player.games == []
+    assert sum(121 in deal.scores for deal in twin.player.deals) == 2
+    assert agent.player.deals == []
     assert twin.powers.watches
     assert not crib_env.OneAtATime(Greedy()).powers.watches
     assert set(Decision.__dataclass_fields__) >= {"kept", "said_go", "pile_ranks"}

@@ -29,9 +29,6 @@ class Everything(Plain):
     def observe_deal(self, deals):
         raise NotImplementedError
 
-    def observe_end(self, games):
-        raise NotImplementedError
-
 
 class SaysItMixes(Plain):
     powers = crib_env.Powers(mixes="known")
@@ -39,9 +36,6 @@ class SaysItMixes(Plain):
 
 class SaysItWatches(Plain):
     powers = crib_env.Powers(watches=True)
-
-    def observe_deal(self, deals):
-        raise NotImplementedError
 
 
 class Inherits(Plain):
@@ -82,7 +76,7 @@ def test_an_object_without_a_name_has_that_of_its_class():
     ("kind", "says"),
     [
         (SaysItMixes, "agent 'plain' has no probabilities, which mixes='known' needs"),
-        (SaysItWatches, "agent 'plain' has no observe_end, which watches=True needs"),
+        (SaysItWatches, "agent 'plain' has no observe_deal, which watches=True needs"),
         (Inherits, "agent 'plain' has probabilities, but declares mixes='no'"),
         (SaysText, "agent 'plain' has powers='remembers': give crib_env.Powers"),
         (Closed, "Closed takes no attributes: give its class a powers"),
@@ -99,7 +93,7 @@ def test_powers_that_do_not_agree_with_the_methods_are_refused(kind, says):
 @pytest.mark.parametrize("bad", [{"mixes": True}, {"suits": "some"}, {"copyable": "no"}, {"watches": None}])
 def test_a_value_that_no_power_has_is_refused(bad):
     (name,) = bad
-    with refused(f"Powers: {name}={bad[name]!r}"):
+    with refused(f"{name}={bad[name]!r}"):
         crib_env.Powers(**bad)
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import tracemalloc
-import zipfile
 from functools import cache
 from itertools import combinations_with_replacement, product
 from math import comb
@@ -20,7 +17,7 @@ from crib_env.agents import make_agent
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.skill.exploitability.pegging_game import VALUE_TO_DEALER, exploitability
 from crib_env.options import OptionError
-from crib_env.players.tabular import TabularAgent
+from crib_env.players.tabular import StatePolicy
 from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
@@ -174,53 +171,26 @@ def as_table(lead, reply):
         for state, lower in lines.items() if low != high else ():
             states.append(state)
             chances.append(np.eye(13)[low] * lower + np.eye(13)[high] * (1 - lower))
-    return np.array(states), np.array(chances)
+    return dict(zip(states, chances))
 
 
-def test_an_outsiders_policy_by_plain_enumeration(tmp_path):
+def test_an_outsiders_policy_by_plain_enumeration():
     """A policy as an array over information states, written without this library, gets its exact exploitability."""
     lead, reply, choose = outsiders_policy(np.random.default_rng(1))
-    states, chances = as_table(lead, reply)
-    np.savez(tmp_path / "table.npz", states=states, chances=chances)
-    agent = make_agent(f"crib_env.players.tabular:TabularAgent:{tmp_path / 'table.npz'}")
-    found = exploitability(agent, PlayGame(start=start_of_play(2), threads=1))
+    table = as_table(lead, reply)
+    found = exploitability(StatePolicy(table.__getitem__), PlayGame(start=start_of_play(2), threads=1))
     value = VALUE_TO_DEALER[2]
-    assert found.decisions == len(states) == 78 * 14
+    assert found.decisions == len(table) == 78 * 14
     assert found.as_pone == pytest.approx(by_enumeration(choose, PONE) - value, abs=1e-6)
     assert found.as_dealer == pytest.approx(by_enumeration(choose, DEALER) + value, abs=1e-6)
 
 
-def test_tables_that_are_none_are_refused(tmp_path):
-    path, good = tmp_path / "table.npz", np.full((1, 13), 1 / 13)
-    with refused(path):
-        TabularAgent(str(path))
-    for states, chances, says in (
-        (["p 45"], good[:, 1:], "(n, 13) numbers"),
-        ([1], good, "(n, 13) numbers"),
-        (["p 45"], -good, "has chances below 0"),
-        (["p 45"], np.full((1, 13), None), "is no table"),  # a pickle
-    ):
-        np.savez(path, states=np.array(states), chances=chances)
-        with refused(path, says):
-            TabularAgent(str(path))
-    np.savez(path, states=np.array(["p 45"]), chances=good)
-    agent = TabularAgent(str(path))
+def test_a_policy_without_a_card_to_lay_and_one_of_other_games_are_refused():
+    agent = StatePolicy(lambda state: np.zeros(13))
     with refused("'p "):
         agent.act(GameBatch(streams(1, 9), episode="pegging", cards=2).views(np.arange(9)))
     with pytest.raises(ValueError, match="plays the pegging game alone"):
         agent.act(GameBatch(streams(1, 9)).views(np.arange(9)))
-
-
-def test_packed_tables_are_refused_unread(tmp_path):
-    """A small file may unpack to more than there is memory."""
-    path = tmp_path / "table.npz"
-    np.savez_compressed(path, states=np.zeros(10**6, "U8"), chances=np.zeros((10**6, 13)))
-    assert path.stat().st_size < 10**6
-    tracemalloc.start()
-    with refused(path, "numpy.savez(path", "packed"):
-        TabularAgent(str(path))
-    assert tracemalloc.get_traced_memory()[1] < 10**6
-    tracemalloc.stop()
 
 
 @pytest.mark.parametrize("name", ["expert:threads=1", "equilibrium"])
@@ -228,15 +198,3 @@ def test_players_whose_tables_are_of_four_cards_refuse_fewer(name):
     views = GameBatch(streams(1, 9), episode="pegging", cards=3).views(np.arange(9))
     with refused(name.partition(":")[0]):
         make_agent(name).act(views)
-
-
-@pytest.mark.parametrize("shape", ["(10**9, 13)", "(100000000000000, 13)", "(2, 1e", "'", "["])
-def test_tables_of_impossible_shapes_are_refused(shape, tmp_path):
-    path, good = tmp_path / "table.npz", io.BytesIO()
-    np.save(good, np.array(["p 45"]))
-    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
-    with zipfile.ZipFile(path, "w") as file:
-        file.writestr("states.npy", good.getvalue())
-        file.writestr("chances.npy", b"\x93NUMPY\x01\x00\x76\x00" + header.encode() + bytes(104))
-    with refused(path, "is no table of a policy"):
-        TabularAgent(str(path))

@@ -7,14 +7,11 @@ import threading
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
-import gymnasium
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-import crib_env  # noqa: F401 -- registers the ids
 from crib_env.vector.environments import CribbageVectorEnv
-from tests.helpers.refusals import refused
 from tests.helpers.vector_games import (
     MODES,
     FirstCard,
@@ -67,18 +64,6 @@ def test_a_step_into_the_own_buffers_allocates_nothing_that_grows_with_the_games
     assert peaks[1] - peaks[0] < few
 
 
-def test_shared_attributes_can_be_read():
-    envs = gymnasium.make_vec("crib_env/Cribbage-v0", num_envs=3, vectorization_mode="vector_entry_point").unwrapped
-    envs.reset(seed=0)
-    assert envs.get_attr("action_space") == (gymnasium.spaces.Discrete(52),) * 3
-    assert envs.get_attr("observation_space") == (envs.single_observation_space,) * 3
-    assert envs.get_attr("render_mode") == (None,) * 3
-    assert [spec.id for spec in envs.call("spec")] == ["crib_env/Cribbage-v0"] * 3
-    np.testing.assert_array_equal(envs.call("action_masks"), envs.action_masks())
-    with refused("'hand'", "render_mode", error=AttributeError):
-        envs.call("hand")
-
-
 @pytest.mark.parametrize("opponent", ["random", FirstCard()])
 def test_threads_change_nothing(opponent, monkeypatch):
     one_game_a_chunk(monkeypatch)
@@ -111,11 +96,11 @@ def test_a_second_thread_in_the_middle_of_a_step_is_refused_and_harms_nothing():
         # Two discards, after which the opponent leads.
         first = pool.submit(lambda: [envs.step(envs.action_masks().argmax(axis=1)) for _ in range(2)])
         assert is_inside.wait(60)
-        before = envs._games.tobytes()
+        before = envs.games.tobytes()
         for call in (lambda: envs.step(cards), envs.reset):
             with pytest.raises(RuntimeError, match="another step or reset of this vector environment is under way"):
                 call()
-        assert envs._games.tobytes() == before
+        assert envs.games.tobytes() == before
         may_go_on.set()
         first.result()
     envs.step(envs.action_masks().argmax(axis=1))
@@ -137,7 +122,7 @@ def test_copies_and_pickles_have_the_same_future(monkeypatch):
 
 def step_in_a_fork(envs, pipe):
     envs.step(envs.action_masks().argmax(axis=1))
-    pipe.send(envs._games["scores"].tobytes())
+    pipe.send(envs.games["scores"].tobytes())
 
 
 def test_a_process_that_has_used_threads_can_fork(monkeypatch):
@@ -151,6 +136,6 @@ def test_a_process_that_has_used_threads_can_fork(monkeypatch):
     child.start()
     assert here.poll(60)
     envs.step(envs.action_masks().argmax(axis=1))
-    assert here.recv() == envs._games["scores"].tobytes()
+    assert here.recv() == envs.games["scores"].tobytes()
     child.join()
     envs.close()

@@ -5,25 +5,20 @@ import itertools
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AutoresetMode
 
 import crib_env  # noqa: F401 -- registers the ids
 from crib_env.discard_game import DiscardGame
-from crib_env.vector.environments import CribbageVectorEnv, DiscardVectorEnv
+from crib_env.vector.environments import CribbageVectorEnv
 from tests.helpers.refusals import refused
 from tests.helpers.vector_games import (
     GAMES,
     IDS,
     MODES,
     FirstCard,
-    assert_equal_observations,
     both,
     compare,
-    one_game_a_chunk,
-    some_cards,
 )
-
-DEALS = ["AC 2C 3C 4C 5C 6C AD 2D 3D 4D 5D 6D JH", "7C 8C 9C TC JC QC 7D 8D 9D TD JD QD KH"]
 
 
 @pytest.mark.parametrize("opponent", ["random", "greedy", FirstCard()])
@@ -62,23 +57,8 @@ def test_autoreset_modes_are_those_of_gymnasium(mode, episode, mask):
 @pytest.mark.parametrize("seat", [0, 1, "alternate"])
 @pytest.mark.parametrize("mode", MODES)
 def test_seats_and_options_of_reset(mode, seat):
-    options = {"first_dealer": 1, "scores": (90, 100), "deals": DEALS}
+    options = {"first_dealer": 1, "scores": (90, 100)}
     assert compare(*both(3, mode, seat=seat, opponent="random"), steps=60, seed=8, options=options) >= 3
-
-
-def test_given_deals_are_kept_by_the_games_that_a_masked_reset_leaves_alone():
-    native, sync = both(3, AutoresetMode.DISABLED, opponent="random")
-    mask = np.array([True, False, False])
-    for env in (native, sync):
-        env.reset(seed=2, options={"deals": DEALS[:1]})
-    one, two = (
-        env.reset(seed=[5, 6, 7], options={"reset_mask": mask.copy(), "deals": DEALS}) for env in (native, sync)
-    )
-    rng = np.random.default_rng(0)
-    for _ in range(14):
-        assert_equal_observations(one[0], two[0])
-        cards = some_cards(one[0]["action_mask"], rng)
-        one, two = native.step(cards), sync.step(cards)
 
 
 @pytest.mark.parametrize("opponent", ["greedy", FirstCard()])
@@ -137,35 +117,8 @@ def test_an_opponent_is_asked_once_for_all_games_and_sees_one_id_for_each_episod
     assert len(np.unique(np.concatenate(opponent.ids))) <= n_episodes
 
 
-@pytest.mark.parametrize(("mask", "dtype"), [("observation", "int8"), ("info", "int8"), ("observation", "float32")])
-@pytest.mark.parametrize("mode", MODES)
-def test_discard_games_are_those_of_single_environments(mode, mask, dtype, monkeypatch):
-    one_game_a_chunk(monkeypatch)
-    sync = SyncVectorEnv([lambda: DiscardGame(mask=mask, dtype=dtype)] * 5, autoreset_mode=mode)
-    native = DiscardVectorEnv(5, mask=mask, dtype=dtype, autoreset_mode=mode, threads=2)
-    assert compare(native, sync, steps=20, seed=12) >= 30
-    native.close()
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_an_illegal_discard_ends_its_game_as_in_the_single_environment(mode):
-    native = DiscardVectorEnv(5, autoreset_mode=mode)
-    sync = SyncVectorEnv([lambda: DiscardGame()] * 5, autoreset_mode=mode)
-    assert compare(native, sync, steps=20, seed=12, share_of_any_card=0.3) >= 30
-
-
-def test_with_illegal_raise_an_illegal_discard_changes_nothing():
-    envs = DiscardVectorEnv(3, illegal="raise")
-    _, infos = envs.reset(seed=0)
-    before = envs._games.tobytes()
-    with refused("game 1: "):
-        envs.step(np.where(np.arange(3) == 1, infos["action_mask"].argmin(axis=1), infos["action_mask"].argmax(axis=1)))
-    assert envs._games.tobytes() == before
-
-
-@pytest.mark.parametrize("make", [DiscardGame, lambda: DiscardVectorEnv(2)], ids=["single", "vector"])
-def test_options_of_a_reset_that_mean_nothing_here_are_refused(make):
-    env = make()
+def test_options_of_a_reset_that_mean_nothing_here_are_refused():
+    env = DiscardGame()
     env.reset(seed=1, options={})
     with refused("'scores'"):
         env.reset(options={"scores": (1, 2)})

@@ -38,8 +38,7 @@ def save_arrays(
     """Writes arrays, whole or not at all; an existing file is replaced.
 
     Args:
-        kind: what the file is, in words that fit after "a", such as ``"win table"``.
-        version: of the format.
+        kind: what the file is, in words that fit after "a", such as ``"win table"``; ``version`` is that of the format.
         arrays: by name, except ``kind``, ``version`` and ``checksum``; text and single numbers are arrays too.
         compressed: whether to compress; for large arrays of noise it is not worth the time.
     """
@@ -95,21 +94,13 @@ class SavedArrays:
 
     @classmethod
     def load(cls: type[S], path: str | Path) -> S:
-        """Reads it.
-
-        Raises:
-            ValueError: the file does not exist, is damaged, has another version or is of another kind.
-        """
+        """Reads it; errors as of :func:`load_arrays`."""
         found = load_arrays(path, cls._kind, cls._version, cls.columns)
         return cls(**{name: value if value.ndim else value.item() for name, value in found.items()})
 
 
 def load_text(path: str | Path, kind: str, version: int, name: str) -> str:
-    """One text of a file of :func:`save_arrays`, read at once from a large file: the rest of it is not checked.
-
-    Raises:
-        ValueError: the file does not exist, is cut short, or has another version or another kind; the message names it.
-    """
+    """One text of a file of :func:`save_arrays`, read at once from a large file: the rest of it is not checked."""
     return str(_read(path, kind, version, name)[0].get(name, ""))
 
 

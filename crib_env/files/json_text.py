@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,7 +20,7 @@ def parse_json(text: str | bytes) -> Any:
         ValueError: it is not JSON, a number is too large, or lists are nested too deep.
     """
     try:
-        return json.loads(text, parse_float=_number, parse_int=_whole_number)
+        return json.loads(text, parse_float=_number, parse_int=_number)
     except RecursionError:
         raise ValueError("its lists are nested too deep") from None
 
@@ -46,13 +46,7 @@ def read_json(path: Path, fault: str, build: Callable[[Any], T]) -> T:
 
 
 def _number(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
+    is_whole = text.lstrip("-").isdecimal()
+    if abs(float(text)) > (_LARGEST if is_whole else sys.float_info.max):
         raise ValueError(f"the number {text[:20]} is too large")
-    return value
-
-
-def _whole_number(text: str) -> int:
-    if len(text) > len(str(_LARGEST)) + 1 or abs(int(text)) > _LARGEST:
-        raise ValueError(f"the number {text[:20]} is too large")
-    return int(text)
+    return int(text) if is_whole else float(text)

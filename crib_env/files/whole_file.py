@@ -10,25 +10,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_KINDS = {
-    stat.S_IFDIR: "a folder",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFIFO: "a FIFO",
-    stat.S_IFSOCK: "a socket",
-}
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 PART = ".part"  # suffix of a file that is not complete yet
 
 
 def check_output(path: str | os.PathLike[str]) -> Path:
-    """Checks that a file can be written, before hours of work go into its content.
-
-    Args:
-        path: the file; an existing one will be replaced.
-
-    Returns:
-        The path of the file, with a symbolic link resolved.
+    """Checks that a file can be written, before hours of work go into its content; its path without symbolic links.
 
     Raises:
         ValueError: the folder does not exist or cannot be written to, or ``path`` is a folder, a device, a FIFO or a
@@ -47,7 +34,8 @@ def check_output(path: str | os.PathLike[str]) -> Path:
             continue
         if kind != stat.S_IFREG:
             name = path if file == target else file
-            raise ValueError(f"{name} is {_KINDS.get(kind, 'not a file')}: give the name of a file to write")
+            what = "a folder" if kind == stat.S_IFDIR else "a FIFO" if kind == stat.S_IFIFO else "a device"
+            raise ValueError(f"{name} is {what}: give the name of a file to write")
     if not os.access(folder, os.W_OK):
         raise ValueError(f"the folder {folder} cannot be written to: give {path.name} another")
     return target
@@ -61,15 +49,15 @@ def clear_parts(folder: Path, name: str | None = None) -> None:
     """
     for part in folder.glob(f"{'**/*' if name is None else glob.escape(name)}.*{PART}"):
         process = part.name.removesuffix(PART).rpartition(".")[2]
-        if process.isdecimal() and not _is_alive(int(process)):
+        if process.isdecimal() and not is_alive(int(process)):
             part.unlink(missing_ok=True)
 
 
-def _is_alive(process: int) -> bool:
-    if os.name != "posix":  # there the call below would end it
-        return True
+def is_alive(process: int) -> bool:
+    """Whether a process runs; on other systems than POSIX, where the call below would end it, always."""
     try:
-        os.kill(process, 0)
+        if os.name == "posix":
+            os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:  # of another user
@@ -81,10 +69,8 @@ def _is_alive(process: int) -> bool:
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary path to write to. At the end the file is renamed to ``path``; after an error it is deleted.
 
-    Its name contains the process id, so that two processes can write the same file without mixing.
-
-    Args:
-        path: the file; an existing one is replaced at the end. A symbolic link stays a link: its target is replaced.
+    Its name contains the process id, so that two processes can write the same file without mixing. A symbolic link
+    stays a link: its target is replaced.
 
     Raises:
         ValueError, OSError: as :func:`check_output`, or the disk is full; the error names the file.
@@ -109,14 +95,10 @@ def _part_of(target: Path) -> Path:
 
 
 def add_lines(path: Path, lines: Iterable[str]) -> None:
-    """Adds lines at the end of a file, or makes the file.
-
-    Args:
-        lines: each without its line feed.
+    """Adds lines, each without its line feed, at the end of a file, or makes the file.
 
     Raises:
-        ValueError, OSError: the file cannot be written, see :func:`check_output`, or they do
-            not fit on the disk; none of them is added.
+        ValueError, OSError: the file cannot be written (:func:`check_output`), or the disk is full: none is added.
     """
     target = check_output(path)
     left = memoryview("".join(f"{line}\n" for line in lines).encode())

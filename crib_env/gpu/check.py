@@ -13,6 +13,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from typing import Any
 import numba
 import numpy as np
 import torch
-from torch.utils.benchmark import Timer
+import torch.utils.benchmark
 
 import crib_env
 from crib_env.engine import EPISODES, GAME, OVER, TO_DRAW, begin_deal, begin_game, shuffle, step
@@ -84,25 +85,49 @@ class Learner:
 
     def __init__(self, device: str, n: int, **options: Any) -> None:
         self.envs = TensorVectorEnv(n, device, **options)
-        self.n, self.device = n, self.envs.on
-        self.cards, self._salt = (self.device.zeros((size,), np.int64) for size in (n, 1))
-        self._seen = self.device.seen(self._salt).view(np.uint64), self.device.seen(self.cards)
+        self.n, self.on = n, self.envs.on
+        self.cards, self._salt = (self.on.zeros((size,), np.int64) for size in (n, 1))
+        self._seen = self.on.seen(self._salt).view(np.uint64), self.on.seen(self.cards)
         self.envs.reset(seed=0)
 
     def choose(self) -> torch.Tensor:
         """Cards for the next step."""
         self._salt += 1_000_003
-        self.device.run(choose_all, self.n, self.envs.table, *self._seen)
+        self.on.run(choose_all, self.n, self.envs.table, *self._seen)
         return self.cards
 
-    def digest(self, steps: int) -> str:
-        """Of what the learner gets in so many steps, and of all records after them."""
-        sums = self.device.zeros((self.n,), np.int64)
-        seen = self.device.seen(sums).view(np.uint64)
-        for _ in range(steps):
-            self.device.run(add_all, self.n, self.envs.table, self.envs.out, seen)
+    def digest(self) -> str:
+        """Of what the learner gets in :data:`STEPS` steps, and of all records after them."""
+        sums = self.on.zeros((self.n,), np.int64)
+        seen = self.on.seen(sums).view(np.uint64)
+        for _ in range(STEPS):
+            self.on.run(add_all, self.n, self.envs.table, self.envs.out, seen)
             self.envs.step(self.choose())
         return digest_of(self.envs.games(), sums.cpu().numpy())
+
+
+class Players:
+    """N games of a native player against itself, on a device."""
+
+    def __init__(self, device: str, n: int, native: str = "random") -> None:
+        self.on, self.n = Device(device), n
+        games = np.zeros(n, GAME)
+        games["episode_stream"], games["phase"] = streams(0, n), OVER
+        self._words = self.on.put(games.view(np.int64).reshape(n, -1))
+        self._seen = self.on.seen(self._words)
+        self._play = variant(play_all, "random_choice", CHOICES[NATIVE.index(native)])
+
+    def play(self, decisions: int, episode: int = 0) -> None:
+        """So many decisions in each game."""
+        if gpu := self.on.threads:
+            gpu.launch(gpu.in_own_memory(self._play), self.n, gpu.THREADS, self._seen, (decisions, episode))
+        else:
+            self.on.run(self._play, self.n, self._seen.view(GAME).reshape(self.n), decisions, episode)
+
+    def digest(self, episode: int) -> str:
+        """Of the records after :data:`DECISIONS` decisions."""
+        self.play(DECISIONS, episode)
+        return digest_of(self._words.cpu().numpy().view(GAME).reshape(self.n))
 
 
 def digest_of(games: np.ndarray, *others: np.ndarray) -> str:
@@ -111,30 +136,6 @@ def digest_of(games: np.ndarray, *others: np.ndarray) -> str:
     for array in (*(games[name] for name in GAME.names or ()), *others):
         found.update(np.ascontiguousarray(array).tobytes())
     return found.hexdigest()
-
-
-class Players:
-    """N games of a native player against itself, on a device."""
-
-    def __init__(self, device: Device, n: int, native: str = "random") -> None:
-        self.device, self.n = device, n
-        games = np.zeros(n, GAME)
-        games["episode_stream"], games["phase"] = streams(0, n), OVER
-        self.words = device.put(games.view(np.int64).reshape(n, -1))
-        self._seen = device.seen(self.words)
-        self._play = variant(play_all, "random_choice", CHOICES[NATIVE.index(native)])
-
-    def play(self, decisions: int, episode: int = 0) -> None:
-        """So many decisions in each game."""
-        if self.device.on_gpu:
-            self.device.run_in_own_memory(self._play, self.n, self._seen, decisions, episode)
-        else:
-            self.device.run(self._play, self.n, self._seen.view(GAME).reshape(self.n), decisions, episode)
-
-    def digest(self, decisions: int, episode: int) -> str:
-        """Of the records after so many decisions."""
-        self.play(decisions, episode)
-        return digest_of(self.words.cpu().numpy().view(GAME).reshape(self.n))
 
 
 def games_digest(device: str, n: int, **options: Any) -> str:
@@ -153,69 +154,63 @@ def digests(device: str, games: int, rows: int, natives: list[str]) -> Iterator[
     """Digests of all cases, by name."""
     for native in natives:
         for number, episode in enumerate(EPISODES):
-            players = Players(Device(device), games, native)
-            yield f"{games} x {DECISIONS} decisions of {native}, {episode}", players.digest(DECISIONS, number)
+            name = f"{games} x {DECISIONS} decisions of {native}, {episode}"
+            yield name, Players(device, games, native).digest(number)
     for case in CASES:
         if case.get("opponent", "random") in natives:
             name = " ".join(f"{name}={value}" for name, value in case.items())
-            yield f"{rows} x {STEPS} steps, {name}", Learner(device, rows, **case).digest(STEPS)
+            yield f"{rows} x {STEPS} steps, {name}", Learner(device, rows, **case).digest()
     for options in SELF_PLAY if "random" in natives else ():
         name = " ".join(f"{name}={value}" for name, value in options.items())
         n = max(min(rows, 40), rows // 10)  # all that is shown is copied to the processor
         yield f"{n} x {STEPS} turns of self-play, {name}", games_digest(device, n, **options)
 
 
-def seconds(work: Callable[[], Any], least: float) -> float:
-    """Seconds of a call, the median of as many as take at least so long in all."""
-    return float(Timer("work()", globals={"work": work}).blocked_autorange(min_run_time=least).median)
+def millions_a_second(n: int, work: Callable[[], Any], least: float, on_gpu: bool = False) -> float:
+    """How often ``work`` does ``n`` things, in millions a second: the median of calls that take ``least`` seconds.
 
-
-def graph_of(device: Device, work: Callable[[], Any]) -> Callable[[], Any]:
-    """What does the same by one call of the driver, where there is a GPU."""
-    if device.torch_device.type != "cuda":
-        return work
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
+    On a GPU it is one call of the driver, a CUDA graph.
+    """
+    if on_gpu:
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                work()
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
             work()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        work()
-    return graph.replay
-
-
-def decisions_of(device: Device, n: int, least: float) -> float:
-    """Decisions a second, in millions, of random players; 64 a call."""
-    players = Players(device, n)
-    players.play(256)  # games out of step
-    return n * 64 / seconds(lambda: players.play(64), least) / 1e6
+        work = graph.replay
+    timer = torch.utils.benchmark.Timer("work()", globals={"work": work})
+    return n / float(timer.blocked_autorange(min_run_time=least).median) / 1e6
 
 
 def learners_steps(device: str, n: int, least: float, **options: Any) -> dict[str, float]:
     """Steps a second, in millions: with any legal card, less the choice of it, and in a loop with a network."""
     learner = Learner(device, n, **options)
-    choose, on = learner.choose, learner.device
-    step = graph_of(on, lambda: learner.envs.step(choose()))
-    for _ in range(60):
-        step()
-    both, alone = seconds(step, least), seconds(graph_of(on, choose), least / 2)
-    found = {"with its cards": n / both / 1e6, "less choosing": n / max(both - alone, 1e-9) / 1e6}
-    kind = torch.bfloat16 if on.torch_device.type == "cuda" else torch.float32
-    sizes = (learner.envs.shown.observation.shape[1], 256, 256)
+    shown, here = learner.envs.shown, learner.on.torch_device
+    on_gpu = here.type == "cuda"
+    kind = torch.bfloat16 if on_gpu else torch.float32
+    sizes = shown.observation.shape[1], 256, 256
     layers = [layer for pair in pairwise(sizes) for layer in (torch.nn.Linear(*pair), torch.nn.ReLU())]
-    net = torch.nn.Sequential(*layers, torch.nn.Linear(256, 52)).to(on.torch_device, kind)
+    net = torch.nn.Sequential(*layers, torch.nn.Linear(256, 52)).to(here, kind)
 
     @torch.inference_mode()
     def policy_step() -> None:
-        out = learner.envs.shown
-        logits = net(out.observation.to(kind)).float()
+        logits = net(shown.observation.to(kind)).float()
         noise = torch.rand_like(logits).clamp_(1e-9).log_().neg_().log_().neg_()
-        learner.envs.step((logits + noise).masked_fill_(out.action_mask == 0, -1e9).argmax(1))
+        learner.envs.step((logits + noise).masked_fill_(shown.action_mask == 0, -1e9).argmax(1))
 
-    found["with a network of 2 x 256"] = n / seconds(graph_of(on, policy_step), least) / 1e6
-    return found
+    for _ in range(60):  # games out of step
+        learner.envs.step(learner.choose())
+    both = millions_a_second(n, lambda: learner.envs.step(learner.choose()), least, on_gpu)
+    choosing = millions_a_second(n, learner.choose, least / 2, on_gpu)
+    return {
+        "with its cards": both,
+        "less choosing": 1 / max(1 / both - 1 / choosing, 1e-9),
+        "with a network of 2 x 256": millions_a_second(n, policy_step, least, on_gpu),
+    }
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -238,12 +233,12 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="also write everything to this file")
     given = parser.parse_args()
     begun, device = time.monotonic(), Device(given.device)
-    name = torch.cuda.get_device_name() if device.torch_device.type == "cuda" else platform.processor()
     found: dict[str, Any] = {
-        "device": name,
+        "device": torch.cuda.get_device_name() if device.torch_device.type == "cuda" else platform.processor(),
         "versions": {module.__name__: module.__version__ for module in (crib_env, numba, np, torch)},
         "digests": {},
         "million_a_second": {},
+        "different": None,
     }
 
     def say(*words: Any) -> None:
@@ -252,32 +247,31 @@ def main() -> int:
             write_json(given.json, found)
 
     kept = json.loads(given.digests.read_text()) if given.digests and given.digests.exists() else None
-    if given.digests and kept is None and device.on_gpu:
+    if given.digests and kept is None and device.threads:
         parser.error(f"there is no file {given.digests}: make it with --device cpu")
-    different = []
     for case, digest in digests(given.device, given.games, given.rows, given.natives) if given.games else ():
         found["digests"][case] = digest
         if kept is not None and case not in kept:
             parser.error(f"{given.digests} has no digest of {case!r}: it is of other --games or --rows")
-        if kept is not None and kept[case] != digest:
-            different.append(case)
-        say(f"{case}:", "written" if kept is None else "DIFFERENT" if case in different else "equal")
-    if given.digests and kept is None:
+        say(f"{case}:", "written" if kept is None else "equal" if kept[case] == digest else "DIFFERENT")
+    if kept is not None:
+        found["different"] = [case for case, digest in found["digests"].items() if kept[case] != digest]
+    elif given.digests:
         write_json(given.digests, found["digests"])
     for n in given.sizes:
         line: dict[str, Any] = {}
         found["million_a_second"][n] = line
         if time.monotonic() - begun < given.until:
-            line["random decisions"] = decisions_of(device, n, given.least)
+            players = Players(given.device, n)
+            players.play(256)  # games out of step
+            line["random decisions"] = millions_a_second(64 * n, partial(players.play, 64), given.least)
         for opponent in NATIVE:
             if time.monotonic() - begun < given.until:
                 line[f"steps against {opponent}"] = learners_steps(given.device, n, given.least, opponent=opponent)
         say(n, json.dumps(line))
-    is_compared = kept is not None and found["digests"]
-    found["different"] = different if is_compared else None
-    say(f"different: {different}" if different else "all equal" if is_compared else "not compared")
+    say("different:", "not compared" if found["different"] is None else found["different"] or "none")
     print(json.dumps(found, indent=1))
-    return 1 if different else 0
+    return 1 if found["different"] else 0
 
 
 if __name__ == "__main__":

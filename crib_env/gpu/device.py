@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from crib_env.cards import N_CARDS, name_card
 from crib_env.distribution import missing
 from crib_env.options import OptionError
 
@@ -20,13 +21,9 @@ _ROWS = 8_192  # for which a thread is worth beginning
 
 
 class Device:
-    """A processor or the current GPU.
+    """A processor or the current GPU, by its name for torch; ``OptionError`` if there is none, or no numba-cuda.
 
-    Args:
-        name: ``"cpu"`` or ``"cuda"``, or a ``torch.device`` of such a name.
-
-    Raises:
-        OptionError: there is no such device, or numba-cuda is not installed.
+    ``threads`` is :mod:`crib_env.gpu.threads` on a GPU, and ``None`` on a processor.
     """
 
     def __init__(self, name: Any) -> None:
@@ -35,17 +32,17 @@ class Device:
                 f"device={name!r} is not allowed: choose one of {', '.join(map(repr, DEVICES))}; "
                 "CUDA_VISIBLE_DEVICES names another GPU"
             )
-        self.on_gpu, simulated = str(name) == "cuda", False
-        if self.on_gpu:
+        self.threads: Any = None
+        if str(name) == "cuda":
             try:
                 version("numba-cuda")  # without it there is a former one in Numba
                 from crib_env.gpu import threads
             except ImportError as error:
                 raise OptionError(missing("device='cuda'", error, "gpu")) from None
-            self._threads, simulated = threads, threads.SIMULATED
-            if not simulated and not torch.cuda.is_available():
+            if not threads.SIMULATED and not torch.cuda.is_available():
                 raise OptionError("device='cuda' is not allowed: torch sees no GPU here")
-        self.torch_device = torch.device("cuda" if self.on_gpu and not simulated else "cpu")
+            self.threads = threads
+        self.torch_device = torch.device("cuda" if self.threads and not self.threads.SIMULATED else "cpu")
 
     def zeros(self, shape: tuple[int, ...], dtype: Any) -> torch.Tensor:
         """A tensor of zeros of a NumPy type that torch knows."""
@@ -58,7 +55,7 @@ class Device:
 
     def seen(self, tensor: torch.Tensor) -> Any:
         """A tensor as kernels take it: the same memory."""
-        return self._threads.as_array(tensor) if self.torch_device.type == "cuda" else tensor.numpy()
+        return self.threads.cuda.as_cuda_array(tensor) if self.torch_device.type == "cuda" else tensor.numpy()
 
     def run(self, kernel: Any, n: int, state: Any, *rest: Any) -> None:
         """Calls ``kernel(state, rows, *rest)`` for the rows 0 … n - 1.
@@ -66,9 +63,8 @@ class Device:
         A processor takes as many threads as torch does (``torch.set_num_threads``). To a GPU the call is only sent, in
         order with torch's own work.
         """
-        if self.on_gpu:
-            threads = self._threads
-            threads.launch(threads.each_row(kernel), n, threads.THREADS, n, state, rest)
+        if self.threads:
+            self.threads.launch(self.threads.each_row(kernel), n, self.threads.THREADS, n, state, rest)
             return
         parts = np.array_split(np.arange(n), max(1, min(torch.get_num_threads(), n // _ROWS)))
         if len(parts) == 1:
@@ -77,17 +73,11 @@ class Device:
         with ThreadPoolExecutor(len(parts)) as pool:
             list(pool.map(lambda rows: kernel(state, rows, *rest), parts))
 
-    def step(self, step_one: Any, show_one: Any, size: int, n: int, *args: Any) -> None:
-        """A step of ``n`` games on a GPU; see :func:`crib_env.gpu.threads.stepping`."""
-        threads = self._threads
-        run = threads.stepping(step_one, show_one, size)
-        threads.launch(run, n, threads.block_size(size), *args)
 
-    def run_in_own_memory(self, kernel: Any, n: int, words: Any, *rest: Any) -> None:
-        """Calls ``kernel(games, (0,), *rest)`` in each thread of a GPU, for its game alone, in memory of its own.
-
-        Args:
-            words: (n, words of a record) int64, the games.
-        """
-        threads = self._threads
-        threads.launch(threads.in_own_memory(kernel), n, threads.THREADS, words, rest)
+def refuse_illegal(rows: torch.Tensor, cards: torch.Tensor, values: torch.Tensor, none: float) -> None:
+    """Raises ``ValueError`` if one of B cards in the games ``rows`` has the value ``none`` among ``values`` (N, 52)."""
+    known = (cards >= 0) & (cards < N_CARDS)
+    bad = ~known | (values[rows, cards.clamp(0, N_CARDS - 1)] == none)
+    if bad.any():
+        first = int(bad.int().argmax())
+        raise ValueError(f"game {int(rows[first])}: {name_card(int(cards[first]))} is not a legal action")

@@ -23,9 +23,8 @@ import numpy as np
 import torch
 
 from crib_env.batch import begin_all, go_on, standing
-from crib_env.cards import name_card
 from crib_env.engine import DISCARD, EPISODES, GAME, OVER, TO_DRAW, act
-from crib_env.gpu.device import Device
+from crib_env.gpu.device import Device, refuse_illegal
 from crib_env.kernels import kernel, scratch
 from crib_env.observation import N_ACTIONS, N_BITS, N_BOARD, write_observation
 from crib_env.options import Options
@@ -52,30 +51,17 @@ class Asked(NamedTuple):
     """(B,) float64, the same without luck."""
 
 
-class Shown(NamedTuple):
-    """What :func:`see_all` writes of N games."""
-
-    is_over: Any
-    seats: Any
-    is_discard: Any
-    inputs: Any
-    gains: Any
-    others: Any
-    points: Any
-    settled: Any
-
-
 @kernel
-def see_all(games, rows, tally, out):
-    """Writes what the players to act see."""
+def see_all(games, rows, tally, is_over, out):
+    """Writes what the players to act see (:class:`Asked`)."""
     gains = scratch(52, np.float32)
     for i in rows:
         g = games[i]
-        out.is_over[i] = g["phase"] == OVER
+        is_over[i] = g["phase"] == OVER
         if g["phase"] == OVER:
             continue
         seat = np.int64(g["turn"])
-        out.seats[i] = seat
+        out.chain[i] = 2 * i + seat
         out.is_discard[i] = g["phase"] == DISCARD
         for card in range(N_ACTIONS):
             gains[card] = -np.inf
@@ -124,12 +110,6 @@ class TensorGames:
         device: ``"cpu"`` or ``"cuda"``.
         episode, cards, skip_forced: as of :class:`crib_env.batch.GameBatch`.
         board: whether the board observation is a part of the inputs.
-
-    Attributes:
-        on: the device.
-
-    Raises:
-        OptionError: there is no such episode, number of cards or device.
     """
 
     def __init__(
@@ -148,16 +128,22 @@ class TensorGames:
         self._skip_forced = skip_forced
         records = np.zeros(n, GAME)
         records["episode_stream"], records["fewer"] = seeds, 4 - cards
-        kinds = np.bool_, np.int64, np.bool_, np.int8, np.float32, np.int8, np.float64, np.float64
-        widths: tuple[tuple[int, ...], ...] = ((), (), (), (N_INPUTS,), (N_ACTIONS,), (N_ACTIONS,), (), ())
-        self._out = Shown(*(on.zeros((n, *width), kind) for kind, width in zip(kinds, widths)))
+        self._out = Asked(
+            chain=on.zeros((n,), np.int64),
+            is_discard=on.zeros((n,), np.bool_),
+            inputs=on.zeros((n, N_INPUTS), np.int8),
+            gains=on.zeros((n, N_ACTIONS), np.float32),
+            others=on.zeros((n, N_ACTIONS), np.int8),
+            points=on.zeros((n,), np.float64),
+            settled=on.zeros((n,), np.float64),
+        )
+        self._is_over, self._cards = on.zeros((n,), np.bool_), on.zeros((n,), np.int64)
         self._board = on.zeros((n, N_BOARD), np.int8) if board else None
-        self._cards = on.zeros((n,), np.int64)
         self._memory = on.put(records.view(np.uint8)), on.zeros((n, 2, 2, 4), np.int32)
         self._games, self._tally = on.seen(self._memory[0]).view(GAME), on.seen(self._memory[1])
         begins = EPISODES.index(episode), TO_DRAW, TO_DRAW, TO_DRAW, np.int64(-1)
         on.run(begin_all, n, self._games, self._tally, skip_forced, begins)
-        self._seen = Shown(*map(on.seen, self._out))
+        self._seen = Asked(*map(on.seen, self._out))
         self._asked: torch.Tensor | None = None
 
     def __len__(self) -> int:
@@ -165,31 +151,27 @@ class TensorGames:
 
     def asked(self) -> Asked | None:
         """What the players to act see, of all games that are not over; ``None`` if all are."""
-        out, on = self._out, self.on
-        on.run(see_all, self._n, self._games, self._tally, self._seen)
-        self._asked = rows = (~out.is_over).nonzero()[:, 0]
+        on = self.on
+        on.run(see_all, self._n, self._games, self._tally, on.seen(self._is_over), self._seen)
+        self._asked = rows = (~self._is_over).nonzero()[:, 0]
         if not len(rows):
             return None
-        seats, is_discard, inputs, gains, others, points, settled = (column[rows] for column in out[1:])
-        if self._board is not None:
-            on.run(see_boards, self._n, self._games, on.seen(self._board))
-            inputs = torch.cat([inputs, self._board[rows, N_BITS:]], dim=1)
-        return Asked(2 * rows + seats, is_discard, inputs, gains, others, points, settled)
+        asked = Asked(*(column[rows] for column in self._out))
+        if self._board is None:
+            return asked
+        on.run(see_boards, self._n, self._games, on.seen(self._board))
+        return asked._replace(inputs=torch.cat([asked.inputs, self._board[rows, N_BITS:]], dim=1))
 
     def step(self, cards: torch.Tensor) -> None:
         """Plays the cards (B,) int64 of those who were asked.
 
         Raises:
-            ValueError: :meth:`asked` was not called before, there are not B cards, or one is not legal; no game has
-                changed.
+            ValueError: they are not B legal cards; no game has changed.
         """
         rows = self._asked
         if rows is None or cards.shape != rows.shape:
             raise ValueError(f"{0 if rows is None else len(rows)} games were asked, not {tuple(cards.shape)}")
-        legal = (self._out.gains[rows, cards.clamp(0, N_ACTIONS - 1)] > -torch.inf) & (cards >= 0) & (cards < N_ACTIONS)
-        if not legal.all():
-            first = int((~legal).int().argmax())
-            raise ValueError(f"game {int(rows[first])}: {name_card(int(cards[first]))} is not a legal action")
+        refuse_illegal(rows, cards, self._out.gains, -torch.inf)
         self._asked, self._cards[rows] = None, cards
         self.on.run(play_all, self._n, self._games, self._tally, self._skip_forced, self.on.seen(self._cards))
 

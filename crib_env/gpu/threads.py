@@ -5,7 +5,6 @@ numba-cuda makes a device function of every kernel of this project that it meets
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any
 
@@ -24,8 +23,6 @@ _SHARED = 48 * 1024  # bytes of memory that the threads of a block share, withou
 _WARP = 32
 _MASK_WORDS = 13  # of 52 bytes
 _GAME_WORDS = GAME.itemsize // 8
-LAUNCHED: list[tuple[str, Any]] = []
-"""CUDA kernels with names that say what they call."""
 
 
 def _keep_tables_in_global_memory() -> None:
@@ -57,42 +54,38 @@ if not SIMULATED:
         return None if size is None else lambda n, dtype: cuda.local.array(size, dtype)
 
 
-def as_array(tensor: torch.Tensor) -> Any:
-    """A tensor on a GPU as an array of Numba: the same memory."""
-    return cuda.as_cuda_array(tensor)
-
-
 def launch(kernel: Any, n: int, threads: int, *args: Any) -> None:
-    """Sends a kernel for ``n`` rows to the GPU, after what torch has sent to its current stream.
-
-    Args:
-        threads: in a block.
-    """
+    """Sends a kernel for ``n`` rows to the GPU, so many threads to a block, after what torch has sent to its stream."""
     torchs = 0 if SIMULATED else torch.cuda.current_stream().cuda_stream
     kernel[-(-n // threads), threads, cuda.external_stream(torchs) if torchs else 0](*args)
+
+
+def _named(kernel: Any, run: Any) -> Any:
+    """A CUDA kernel of a function, named after the kernel that it calls."""
+    run.__qualname__ = getattr(kernel, "py_func", kernel).__qualname__
+    return cuda.jit(run)
 
 
 @cache
 def each_row(kernel: Any) -> Any:
     """The CUDA kernel ``(n, state, rest)`` that calls ``kernel(state, (i,), *rest)`` in thread i."""
 
-    @cuda.jit
     def run(n, state, rest):
         i = cuda.grid(1)
         if i < n:
             kernel(state, (i,), *rest)
 
-    return _listed(_name(kernel), run)
+    return _named(kernel, run)
 
 
 @cache
 def in_own_memory(kernel: Any) -> Any:
     """The CUDA kernel ``(words, rest)`` that calls ``kernel(games, (0,), *rest)`` with a copy of one game.
 
-    Random play is twice as fast as in the memory that all threads share.
+    ``words`` are the games, (n, words of a record) int64. Random play is twice as fast as in the memory that all
+    threads share.
     """
 
-    @cuda.jit
     def run(words, rest):
         i = cuda.grid(1)
         if i < len(words):
@@ -103,33 +96,20 @@ def in_own_memory(kernel: Any) -> Any:
             for k in range(_GAME_WORDS):
                 words[i, k] = own[k]
 
-    return _listed(f"{_name(kernel)} in own memory", run)
-
-
-def block_size(size: int) -> int:
-    """How many threads with an observation of this size fit in a block."""
-    return min(THREADS, _SHARED // (4 * (n_words(size) + _MASK_WORDS)) // _WARP * _WARP)
-
-
-def n_words(size: int) -> int:
-    """How many words of four bytes hold so many bytes."""
-    return -(-size // 4)
+    return _named(kernel, run)
 
 
 @cache
-def stepping(step_one: Any, show_one: Any, size: int) -> Any:
-    """The CUDA kernel ``(table, cards, to_begin, rules, out, words, mask_words)`` of a step of all games.
-
-    Args:
-        step_one, show_one: variants of the kernels in :mod:`crib_env.gpu.vector`.
-        size: of an observation.
+def stepping(step_one: Any, show_one: Any, size: int) -> tuple[Any, int]:
+    """The CUDA kernel ``(table, cards, to_begin, rules, out, words, mask_words)`` of a step of all games with an
+    observation of this size, and how many threads a block has.
 
     Observation and mask go through memory that a block shares, and whole warps write rows from there: single bytes
     of each thread's row would take four times as long.
     """
-    width, threads = n_words(size), block_size(size)
+    width = -(-size // 4)  # words of four bytes
+    threads = min(THREADS, _SHARED // (4 * (width + _MASK_WORDS)) // _WARP * _WARP)
 
-    @cuda.jit
     def run(table, cards, to_begin, rules, out, words, mask_words):
         t, i, n = cuda.threadIdx.x, cuda.grid(1), len(cards)
         tile = cuda.shared.array((threads, width), np.int32)
@@ -145,15 +125,4 @@ def stepping(step_one: Any, show_one: Any, size: int) -> Any:
             if lane < _MASK_WORDS:
                 mask_words[i - lane + r, lane] = masks[t - lane + r, lane]
 
-    return _listed(f"{_name(step_one)}, {size} inputs", run)
-
-
-def _listed(name: str, run: Any) -> Any:
-    LAUNCHED.append((name, run))
-    return run
-
-
-def _name(kernel: Any) -> str:
-    """Of a kernel, with the kernels that it calls as a variant."""
-    name, *others = getattr(kernel, "py_func", kernel).__qualname__.split("_by_")
-    return ", ".join([name, *(re.sub(r"(_[0-9a-f]{8})+$", "", other).rsplit(".", 1)[-1] for other in others)])
+    return _named(step_one, run), threads

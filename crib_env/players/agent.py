@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeGuard, get_args, runtime_checkable
+from typing import Literal, Protocol, TypeGuard, get_type_hints, runtime_checkable
 
 import numpy as np
 
+from crib_env.values import check_values
 from crib_env.views import PlayerViews
 
 Mixes = Literal["no", "known", "unknown"]
 Suits = Literal["unseen", "ties", "all"]
-_CHOICES = {"mixes": get_args(Mixes), "suits": get_args(Suits)}  # the other powers are yes or no
 
 
 @dataclass(frozen=True)
 class Powers:
-    """What an agent sees, remembers and can do beyond choosing cards. The defaults are those of most agents.
-
-    Raises:
-        ValueError: a value is not allowed; the message names it.
-    """
+    """What an agent sees, remembers and can do beyond choosing cards. The defaults are those of most agents."""
 
     mixes: Mixes = "no"
     """Whether chance decides too. ``"no"``: the card follows from what the agent sees and remembers. ``"known"``: so
@@ -36,21 +32,18 @@ class Powers:
     """What the rank that it lays depends on. ``"unseen"``: on ranks alone. ``"ties"``: on ranks, and where these leave
     it open on which of the cards held has the lower id. ``"all"``: perhaps on every suit that it sees."""
     watches: bool = False
-    """It is told the results of deals and games, by ``observe_deal(deal)`` and ``observe_end(game)``."""
+    """It is told the results of deals, by ``observe_deal(deal)``."""
     copyable: bool = True
     """Copies of it may play for it, one in each thread or process."""
     plays_once: bool = False
     """It plays single games and no mirrored ones, as a person does."""
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            allowed = _CHOICES.get(name, (False, True))
-            if value not in allowed:
-                raise ValueError(f"Powers: {name}={value!r} is not allowed, give {' or '.join(map(repr, allowed))}")
+        check_values(vars(self), get_type_hints(Powers))
 
 
-# What each power needs. An object that declares no powers has those of which it has everything.
-NEEDS = {"mixes": ("probabilities",), "watches": ("observe_deal", "observe_end")}
+# The attribute that a power needs. An object that declares no powers has those whose attributes it has.
+NEEDS = {"mixes": "probabilities", "watches": "observe_deal"}
 
 
 @runtime_checkable
@@ -63,7 +56,7 @@ class Agent(Protocol):
     An object without ``powers`` is given them by :func:`as_agent`, which every function that takes agents calls.
     Threads and processes play with deep copies of an agent, unless it declares ``copyable=False``. An agent that
     ``watches`` gets a :class:`crib_env.DealResult` by ``observe_deal(deal)`` after the last card of a deal and before
-    the next discard, and a :class:`crib_env.GameResult` by ``observe_end(game)``.
+    the next discard.
     """
 
     name: str
@@ -91,29 +84,20 @@ def mixes(agent: Agent) -> TypeGuard[MixedAgent]:
 
 
 def declared(player: object) -> Powers:
-    """The powers that an object declares in its attribute ``powers``, or else those whose methods it has.
-
-    Args:
-        player: an agent, or a player for :class:`crib_env.OneAtATime`.
-
-    Raises:
-        ValueError: its powers and its methods do not agree; the message names both.
-    """
+    """The powers that an agent, or a player for :class:`crib_env.OneAtATime`, declares in its attribute ``powers``, or
+    else those whose methods it has. If both do not agree, ``ValueError`` names them."""
     name = getattr(player, "name", type(player).__name__)
-    has = {power: [hasattr(player, need) for need in needs] for power, needs in NEEDS.items()}
     powers = getattr(player, "powers", None)
     if powers is None:
-        yes = {power: any(found) for power, found in has.items()}
-        powers = Powers(**(yes | {"mixes": "known" if yes["mixes"] else "no"}))  # type: ignore[arg-type]
+        has = {power: hasattr(player, need) for power, need in NEEDS.items()}
+        powers = Powers(**(has | {"mixes": "known" if has["mixes"] else "no"}))  # type: ignore[arg-type]
     if not isinstance(powers, Powers):
         raise ValueError(f"agent {name!r} has powers={powers!r}: give crib_env.Powers(…)")
-    for power, needs in NEEDS.items():
-        value = getattr(powers, power)
-        is_said = value in (True, "known")
-        for need, is_there in zip(needs, has[power]):
-            if is_there != is_said:
-                fault = "no {}, which {} needs" if is_said else "{}, but declares {}"
-                raise ValueError(f"agent {name!r} has " + fault.format(need, f"{power}={value!r}"))
+    for power, need in NEEDS.items():
+        value, has_it = getattr(powers, power), hasattr(player, need)
+        if (value in (True, "known")) != has_it:
+            fault = f"{need}, but declares {power}={value!r}" if has_it else f"no {need}, which {power}={value!r} needs"
+            raise ValueError(f"agent {name!r} has {fault}")
     return powers
 
 

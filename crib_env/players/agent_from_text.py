@@ -1,8 +1,8 @@
 """Agents named in text: ``module:Class``, and settings after a second colon, as in ``my_file:MyAgent:depth=3``.
 
 ``module:Class.load`` names a class method that makes the agent. Settings are the parameters of the class or
-method, converted by their type hints: whole numbers, numbers, text, paths, yes or no, and ``Literal``. Quote a
-value that contains a comma, or write it after ``path=``. A value without a name is the path.
+method, converted by their type hints: whole numbers, numbers, text, paths, yes or no, and ``Literal``. A value without
+a name is the path.
 
 Naming a module runs its code. So accept such a name only from the user or from a Python program,
 never from a data file. A class with ``throw`` and ``lay`` instead of ``act`` plays through
@@ -16,9 +16,9 @@ import inspect
 import os
 import re
 import sys
-import types
 from collections.abc import Callable
 from pathlib import Path
+from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import numpy as np
@@ -31,42 +31,38 @@ from crib_env.players.one_at_a_time import OneAtATime
 from crib_env.players.policies import NATIVE
 from crib_env.views import views_of
 
-_OUTSIDE = re.compile(r"(?P<target>[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*)(:(?P<settings>.*))?", re.DOTALL)
-_KEY = re.compile(r"([^\W\d]\w*)=")
+_NAME = r"[^\W\d]\w*"
+_OUTSIDE = re.compile(rf"{_NAME}(\.{_NAME})*:{_NAME}(\.{_NAME})*(:.*)?", re.DOTALL)
 _ALONE = "path"  # a value without a name is for this setting
 _NOT_IN_NAMES = ("threads",)  # does not change an agent's choices
-_YES_NO = {"yes": True, "no": False, "true": True, "false": False}
-_KINDS = {bool: "yes or no", int: "a whole number", float: "a number", str: "text", Path: "a path"}
+_CHOICES: dict[Any, dict[str, Any]] = {
+    NoneType: {"none": None},
+    bool: {"yes": True, "no": False, "true": True, "false": False},
+}
+_KINDS = {bool: "yes or no", int: "a whole number", float: "a number", str: "text", Path: "a path", NoneType: "none"}
 
 
 class Setting(NamedTuple):
     """A parameter that can be given as text."""
 
-    kind: Any  # ``bool``, ``int``, ``float``, ``str``, ``Path`` or a ``Literal``
-    may_be_none: bool
+    kinds: list[Any]  # of ``_KINDS``, or a ``Literal``
     default: Any  # ``inspect.Parameter.empty`` if there is none
 
     @property
     def allowed(self) -> str:
         """The allowed values, in words."""
-        said = _KINDS.get(self.kind) or f"one of {', '.join(map(str, get_args(self.kind)))}"
-        return f"{said}, or none" if self.may_be_none else said
+        return ", or ".join(_KINDS.get(kind) or f"one of {', '.join(map(str, get_args(kind)))}" for kind in self.kinds)
 
     def read(self, text: str) -> Any:
-        """Converts a text to a value of the setting.
-
-        Raises:
-            ValueError: the text is not an allowed value.
-        """
-        if self.may_be_none and text.lower() == "none":
-            return None
-        if self.kind in (int, float, str, Path):
-            return self.kind(text)
-        choices = _YES_NO if self.kind is bool else {str(choice): choice for choice in get_args(self.kind)}
-        text = text.lower() if self.kind is bool else text
-        if text not in choices:
-            raise ValueError(text)
-        return choices[text]
+        """The value of the setting that a text stands for, or ``ValueError``."""
+        for kind in reversed(self.kinds):
+            choices = _CHOICES.get(kind) or {str(choice): choice for choice in get_args(kind)}
+            name = text.lower() if kind in _CHOICES else text
+            if name in choices:
+                return choices[name]
+            if not choices:
+                return kind(text)
+        raise ValueError(text)
 
 
 def is_outside(text: str) -> bool:
@@ -74,28 +70,13 @@ def is_outside(text: str) -> bool:
     return _OUTSIDE.fullmatch(text) is not None
 
 
-def make_outside(text: str) -> Agent:
-    """Makes the agent that a text names; :func:`is_outside` must hold for the text.
-
-    Raises:
-        ValueError: there is no such module, class or setting, or the class makes no agent; the message names it.
-    """
-    match = _OUTSIDE.fullmatch(text)
-    if match is None:
-        raise ValueError(f"{text!r} is not allowed: write module:Class or module:Class:setting=value")
-    return make(match["target"], match["settings"] or "", match["target"])
-
-
 def make(target: str, settings: str, called: str) -> Agent:
-    """Makes an agent.
+    """Makes an agent, whose name shows the settings that differ from their defaults.
 
     Args:
         target: ``module:Class`` or ``module:Class.method``.
         settings: in the form that the module's docstring describes.
         called: the agent's name in error messages.
-
-    Returns:
-        An agent whose name shows the settings that differ from their defaults.
 
     Raises:
         ValueError: there is no such module, class or setting, or the class makes no agent; the message names it.
@@ -105,23 +86,22 @@ def make(target: str, settings: str, called: str) -> Agent:
         from crib_env.agents.registry import loader_of  # as in as_agent
 
         maker = loader_of(maker, target)
-    elif inspect.isclass(maker):
-        _check_decides(maker, target)
     known = settings_of(maker)
     given = _read_all(settings, known, called)
     for name, parameter in inspect.signature(maker).parameters.items():
-        positional_or_named = parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-        if positional_or_named and parameter.default is parameter.empty and name not in given:
-            if name not in known:
-                raise ValueError(f"agent {called!r} needs its {name}, which cannot be given as text")
-            how = "PATH" if name == _ALONE else f"{name}=…"
-            raise ValueError(f"agent {called!r} needs its {name}: write {called}:{how}")
+        is_single = parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        if is_single and parameter.default is parameter.empty and name not in given:
+            how = f": write {called}:{'PATH' if name == _ALONE else f'{name}=…'}"
+            raise ValueError(
+                f"agent {called!r} needs its {name}{how if name in known else ', which cannot be given as text'}"
+            )
     try:
         agent = maker(**given)
     except (ValueError, OverflowError, OSError) as error:
         named = str(error).startswith("agent ")
         raise ValueError(str(error) if named else f"agent {called!r}: {error}") from None
-    _check_decides(agent, called)
+    if not _decides(agent):
+        raise ValueError(f"{called!r} is not an agent: it has no method act(views), nor throw(view) and lay(view)")
     agent = as_agent(agent)
     _keep_in_name(agent, {name: value for name, value in given.items() if value != known[name].default})
     return agent
@@ -140,38 +120,30 @@ def settings_of(maker: Callable[..., Any]) -> dict[str, Setting]:
         parameters = inspect.signature(maker).parameters
     settings = {}
     for name, parameter in parameters.items():
-        kind, may_be_none = _kind(parameter.annotation, parameter.default)
-        if kind is not None and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            settings[name] = Setting(kind, may_be_none, parameter.default)
+        kinds = _kinds(parameter.annotation, parameter.default)
+        if {*kinds} - {NoneType} and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            settings[name] = Setting(kinds, parameter.default)
     return settings
 
 
-def _kind(hint: Any, default: Any) -> tuple[Any, bool]:
-    """The type of a parameter, ``None`` if it cannot be given as text; and whether its value may be ``none``."""
+def _kinds(hint: Any, default: Any) -> list[Any]:
+    """The types of a parameter that can be given as text; ``None`` comes last."""
     if get_origin(hint) is Annotated:
         hint = get_args(hint)[0]
     if hint in (inspect.Parameter.empty, Any) or isinstance(hint, str):
-        if default in (inspect.Parameter.empty, None):
-            return str, default is None
-        hint = type(default)
-    if get_origin(hint) in (Union, types.UnionType):
-        members = get_args(hint)
-        kinds = [_kind(member, inspect.Parameter.empty)[0] for member in members if member is not types.NoneType]
-        first = next((kind for kind in kinds if kind is not None), None)
-        return (float if first is int and float in kinds else first), types.NoneType in members
-    return (hint if get_origin(hint) is Literal or hint in _KINDS else None), False
+        hint = type(default) if default not in (inspect.Parameter.empty, None) else str
+        hint = str | None if default is None else hint
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    known = [kind for kind in kinds if get_origin(kind) is Literal or kind in _KINDS]
+    return sorted(
+        (float if kind is int and float in known else kind for kind in known), key=lambda kind: kind is NoneType
+    )
 
 
 def find(target: str, called: str, what: str = "agent") -> Callable[..., Any]:
     """Imports a module, also from the current folder, and looks up a class or its method.
 
-    Args:
-        target: ``module:Class`` or ``module:Class.method``.
-        called: its name in error messages.
-        what: the text is to name, in words.
-
-    Raises:
-        ValueError: there is no such module or class.
+    ``called`` is the name in error messages of what the text is to name (``what``).
     """
     module_name, _, path = target.partition(":")
     if not {"", os.getcwd()} & set(sys.path):
@@ -179,24 +151,21 @@ def find(target: str, called: str, what: str = "agent") -> Callable[..., Any]:
     try:
         found: Any = importlib.import_module(module_name)
     except (ImportError, SyntaxError) as error:
-        absent, why = getattr(error, "name", None), f"{module_name} cannot be imported ({error})"
-        if isinstance(error, ModuleNotFoundError) and absent:
-            if f"{module_name}.".startswith(f"{absent}."):
-                hint = f"; write it without .py: {target.replace('.py:', ':')}" if module_name.endswith(".py") else ""
-                why = f"no module {module_name!r} in this folder or on Python's path{hint}"
-            elif absent in ("torch", "safetensors") and module_name.startswith("crib_env.agents."):
-                raise ValueError(missing(f"agent {called!r} is a network and", error)) from None
+        absent = str(getattr(error, "name", None))
+        if absent in ("torch", "safetensors") and module_name.startswith("crib_env.agents."):
+            raise ValueError(missing(f"agent {called!r} is a network and", error)) from None
+        why = f"{module_name} cannot be imported ({error})"
+        if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{absent}."):
+            hint = f"; write it without .py: {target.replace('.py:', ':')}" if module_name.endswith(".py") else ""
+            why = f"no module {module_name!r} in this folder or on Python's path{hint}"
         raise ValueError(f"there is no {what} {target!r}: {why}") from None
     for name in path.split("."):
         if not hasattr(found, name):
-            module = getattr(found, "__name__", type(found).__name__)
-            agents = [
-                other
-                for other, value in getattr(found, "__dict__", {}).items()
-                if inspect.isclass(value) and value.__module__ == module and _decides(value)
-            ]
+            own = vars(found) if inspect.ismodule(found) else {}
+            agents = [other for other, value in own.items() if inspect.isclass(value) and _decides(value)]
             instead = f", it has {', '.join(agents)}" if agents else ""
-            raise ValueError(f"there is no {what} {target!r}: {module} has no {name!r}{instead}")
+            owner = getattr(found, "__name__", type(found).__name__)
+            raise ValueError(f"there is no {what} {target!r}: {owner} has no {name!r}{instead}")
         found = getattr(found, name)
     if not callable(found):
         raise ValueError(f"{target!r} is no {what}: give a class, or a method that makes one")
@@ -206,13 +175,8 @@ def find(target: str, called: str, what: str = "agent") -> Callable[..., Any]:
 def as_agent(found: Any, called: str = "agent") -> Agent:
     """Anything that plays as an agent: one as it is, with powers; a player with ``throw`` and ``lay``; or a text.
 
-    Args:
-        found: an agent, a player for :class:`crib_env.OneAtATime`, or a text for :func:`crib_env.make_agent`. An
-            agent without name or powers is given its class's name and the powers whose methods it has.
-        called: the argument's name, for the error.
-
-    Raises:
-        ValueError: it is none of these, or lacks what a power that it declares needs; the message names it.
+    An agent without name or powers is given its class's name and the powers whose methods it has. Anything else, and
+    one that lacks what a power needs, raises ``ValueError``, which calls it ``called``.
     """
     if isinstance(found, str):
         from crib_env.agents import make_agent  # imported on first use: the agents import this package
@@ -241,11 +205,6 @@ def _decides(found: Any) -> bool:
     return any(all(callable(getattr(found, m, None)) for m in methods) for methods in (("act",), ("throw", "lay")))
 
 
-def _check_decides(found: Any, called: str) -> None:
-    if not _decides(found):
-        raise ValueError(f"{called!r} is not an agent: it has no method act(views), nor throw(view) and lay(view)")
-
-
 def _read_all(text: str, known: dict[str, Setting], called: str) -> dict[str, Any]:
     """The settings of a text by name."""
     given: dict[str, Any] = {}
@@ -264,24 +223,16 @@ def _read_all(text: str, known: dict[str, Setting], called: str) -> dict[str, An
 
 def _split(text: str, known: dict[str, Setting]) -> list[tuple[str, str]]:
     """Names and values of settings. A value without a name is the path if the agent takes one, else a name."""
-    next_setting = re.compile(f",(?=(?:{'|'.join(known)})=)")
-    parts, at = [], 0
-    while at < len(text):
-        key = _KEY.match(text, at)
-        begin = key.end() if key else at
-        quote = text[begin] if text[begin : begin + 1] in ("'", '"') else None
-        end = text.find(quote, begin + 1) + 1 if quote else 0
-        if quote and end and text[end : end + 1] in ("", ","):
-            value = text[begin + 1 : end - 1]
-        else:
-            comma = (next_setting if key and key[1] == _ALONE else re.compile(",")).search(text, begin)
-            end = comma.start() if comma else len(text)
-            value = text[begin:end]
-        if key:
-            parts.append((key[1], value))
-        elif value:
-            parts.append((_ALONE, value) if _ALONE in known else (value, ""))
-        at = end + 1
+    parts: list[tuple[str, str]] = []
+    for part in text.split(",") if text else ():
+        name, equals, value = part.partition("=")
+        is_in_path = bool(parts) and parts[-1][0] == _ALONE
+        if equals and (name in known or (name.isidentifier() and not is_in_path)):
+            parts.append((name, value))
+        elif is_in_path:
+            parts[-1] = _ALONE, f"{parts[-1][1]},{part}"
+        elif part:
+            parts.append((_ALONE, part) if _ALONE in known else (part, ""))
     return parts
 
 
@@ -301,11 +252,7 @@ def _keep_in_name(agent: Any, changed: dict[str, Any]) -> None:
 
 def read_opponent(opponent: Any) -> Agent | str:
     """Reads the option ``opponent``: the name of a native policy (:data:`crib_env.players.policies.NATIVE`), or else
-    an agent (:func:`as_agent`).
-
-    Raises:
-        OptionError: it is none of these, or the agent cannot be made.
-    """
+    an agent (:func:`as_agent`); any other raises ``OptionError``."""
     if isinstance(opponent, str) and opponent in NATIVE:
         return opponent
     try:
@@ -316,11 +263,7 @@ def read_opponent(opponent: Any) -> Agent | str:
 
 
 def ask_opponent(opponent: Agent, games: np.ndarray, rows: np.ndarray, game_ids: np.ndarray) -> np.ndarray:
-    """Asks an opponent for its cards, (B,) int64, in ``games[rows]`` (GAME records; B int64 row numbers).
-
-    Raises:
-        ValueError: an answer is not a legal card; the message names the opponent, the game's row and what is legal.
-    """
+    """Asks an opponent for its cards, (B,) int64, in ``games[rows]`` (GAME records; B int64 row numbers)."""
     views = views_of(games, rows, games["turn"][rows].astype(np.int64), game_ids)
     try:
         return checked_cards(games, rows, opponent.act(views))

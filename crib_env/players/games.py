@@ -1,5 +1,5 @@
-"""Games between agents: the loop in which each decides all games of a batch in which it acts, what it learns of deals
-and games, and how often it wins mirrored games against another."""
+"""Games between agents: the loop in which each decides all games of a batch in which it acts, what it learns of deals,
+and how often it wins mirrored games against another."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crib_env.batch import GameBatch
-from crib_env.engine import CRIB, DEALERS_HAND, OVER, PLAY, PONES_HAND, WIN, act
+from crib_env.engine import CRIB, DEALERS_HAND, PLAY, PONES_HAND, WIN, act
 from crib_env.kernels import kernel, streams
 from crib_env.options import check_seed
 from crib_env.players.agent import Agent
@@ -40,11 +40,7 @@ class Turn(NamedTuple):
     """How long the agent took."""
 
     def play(self) -> None:
-        """Plays these cards.
-
-        Raises:
-            ValueError: they are not B card ids, or one is not legal; the message names the agent, game and card.
-        """
+        """Plays these cards; if they are not B legal ones, ``ValueError`` names the agent, game and card."""
         try:
             self.batch.step(self.rows, self.cards)
         except ValueError as error:
@@ -73,11 +69,7 @@ def turns(batch: GameBatch, players: Sequence[Agent]) -> Iterator[Turn]:
 
 
 def play_out(batch: GameBatch, players: Sequence[Agent]) -> None:
-    """Plays all games of a batch to their ends; arguments as for :func:`turns`.
-
-    Raises:
-        ValueError: an agent chose an illegal card.
-    """
+    """Plays all games of a batch to their ends; arguments and errors as for :func:`turns` and :meth:`Turn.play`."""
     for turn in turns(batch, players):
         turn.play()
 
@@ -91,14 +83,14 @@ def by_player(batch: GameBatch, by_seat: np.ndarray) -> np.ndarray:
 
 
 class Observers:
-    """Those players of a batch of games that watch the results of deals and games.
+    """Those players of a batch of games that watch the results of deals.
 
     Args:
         players: agents, each with its seats, (B,) 0 or 1.
     """
 
     def __init__(self, batch: GameBatch, *players: tuple[Agent, np.ndarray]) -> None:
-        self._batch = batch
+        self._ids = batch.game_ids
         self._seats: list[tuple[Any, np.ndarray]] = [one for one in players if one[0].powers.watches]
 
     def __len__(self) -> int:
@@ -109,10 +101,7 @@ class Observers:
         ended, tables = ended_deals(before, cards)
         for agent, seats in self._seats:
             for row, table in zip(rows[ended].tolist(), tables):
-                seat, game_id = int(seats[row]), int(self._batch.game_ids[row])
-                agent.observe_deal(deal_result(table, seat, game_id))
-                if table["phase"] == OVER:
-                    agent.observe_end(game_result(table, seat, game_id))
+                agent.observe_deal(deal_result(table, int(seats[row]), int(self._ids[row])))
 
 
 @dataclass(frozen=True)
@@ -138,19 +127,9 @@ class DealResult:
     """Who laid each card: 0 this player, 1 the opponent."""
     is_dealer: bool
     scores: tuple[int, int]
-    """After the deal, the player's own first."""
+    """After the deal, the player's own first. The game is over if one is 121."""
     game_id: int
     """As in :class:`crib_env.PlayerViews`."""
-
-
-@dataclass(frozen=True)
-class GameResult:
-    """A finished game, seen by one player."""
-
-    won: bool
-    scores: tuple[int, int]
-    """The player's own first."""
-    game_id: int
 
 
 @kernel
@@ -160,11 +139,7 @@ def _act_all(games, cards):
 
 
 def ended_deals(games: np.ndarray, cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Finds the decisions that end a deal, and plays them up to the end of the show.
-
-    Args:
-        games: (B,) GAME records before the decisions; they are written to.
-        cards: (B,) legal cards that are discarded or laid.
+    """Plays legal cards in B games, and finds those whose deal ends with them.
 
     Returns:
         Rows (N,) of ``games``, and these N records after the show, before the next deal.
@@ -188,19 +163,9 @@ def deal_result(game: np.void, seat: int, game_id: int) -> DealResult:
         laid=tuple(game["laid"][:n].tolist()),
         laid_by=tuple(int(by != seat) for by in game["laid_by"][:n].tolist()),
         is_dealer=is_dealer,
-        scores=_scores(game, seat),
+        scores=(int(game["scores"][seat]), int(game["scores"][1 - seat])),
         game_id=game_id,
     )
-
-
-def game_result(game: np.void, seat: int, game_id: int) -> GameResult:
-    """What a seat learns of a finished game, a GAME record."""
-    scores = _scores(game, seat)
-    return GameResult(scores[0] >= WIN, scores, game_id)
-
-
-def _scores(game: np.void, seat: int) -> tuple[int, int]:
-    return int(game["scores"][seat]), int(game["scores"][1 - seat])
 
 
 def _cards(mask: int) -> tuple[int, ...]:
@@ -224,7 +189,7 @@ def win_rate(agent: Any, opponent: Any, games: int = 10_000, seed: int = 0) -> W
 
     Half of the games are the mirror images of the others: the same deals with the players' seats swapped. Their deals,
     and so the result, are those of ``crib-env match`` with the same seed, which measures more and may use
-    several threads. Nobody is told the results of deals and games (``observe_deal``, ``observe_end``).
+    several threads. Nobody is told the results of deals (``observe_deal``).
 
     Args:
         agent, opponent: each the text of an agent for :func:`crib_env.make_agent`, an object with ``act(views)``, or
@@ -240,23 +205,19 @@ def win_rate(agent: Any, opponent: Any, games: int = 10_000, seed: int = 0) -> W
     check_seed(0 if seed is None else seed)
     players = [as_agent(agent, "agent"), as_agent(opponent, "opponent")]
     deals = streams(seed, games // 2)
-    won = [_wins(players, deals[first : first + _PAIRS], first) for first in range(0, len(deals), _PAIRS)]
+    won = []
+    for first in range(0, len(deals), _PAIRS):
+        batch = GameBatch(np.repeat(deals[first : first + _PAIRS], 2), first_id=2 * first)
+        play_out(batch, players)
+        won.append(by_player(batch, batch.games["scores"])[:, 0] >= WIN)
     pairs = np.concatenate(won).reshape(-1, 2).mean(axis=1)
     return WinRate(float(pairs.mean()), *paired_rate_interval(pairs), int(games))
 
 
-def _wins(players: list[Agent], deals: np.ndarray, first: int) -> np.ndarray:
-    """(2N,) bool, which of the mirrored games over these deals the first player won; game ``2 * first`` comes first."""
-    batch = GameBatch(np.repeat(deals, 2), first_id=2 * first)
-    play_out(batch, players)
-    return by_player(batch, batch.games["scores"])[:, 0] >= WIN
-
-
 def paired_rate_interval(pairs: np.ndarray) -> tuple[float, float]:
-    """95 % interval of a win rate from mirrored pairs of games; it stays inside [0, 1] and is never empty.
+    """95 % interval of a win rate from the mean results (N,) of mirrored pairs of games, each 0, ½ or 1.
 
-    Args:
-        pairs: (N,) mean result of each pair of games: 0, ½ or 1.
+    It stays inside [0, 1] and is never empty.
     """
     rate = float(np.mean(pairs))
     return wilson_interval(rate, independent_games(rate, pairs))

@@ -15,10 +15,8 @@ DECK = np.int64((1 << 52) - 1)
 def least_value(laid, laid_by, pile_start, n_laid):
     """The lowest value that a card of the opponent can still have, for a player who is to lay.
 
-    Whenever it was the opponent's turn and it said go, all its cards were too high for the count.
-
-    Args:
-        laid, laid_by, pile_start: one row of :class:`crib_env.PlayerViews`.
+    Whenever it was the opponent's turn and it said go, all its cards were too high for the count. Arguments are one row
+    of :class:`crib_env.PlayerViews`.
     """
     count, least = np.int64(0), np.int64(1)
     for k in range(n_laid):
@@ -47,11 +45,8 @@ def _draw(g, cards, n):
 def deal_hidden(g, seat, heeds_play, seed):
     """Changes what ``seat`` does not see: the other player's cards and discards, the uncut starter, all later deals.
 
-    Args:
-        g: a game.
-        heeds_play: every go and the turn say something about the hand of the other player, which then agrees with it.
-            All cards that agree with what the seat has seen are equally likely.
-        seed: int64; the same one deals the same cards.
+    With ``heeds_play`` the hand agrees with every go and with the turn, and all cards that agree with what the seat has
+    seen are equally likely. The same seed, an int64, deals the same cards.
     """
     other, n, laid = 1 - seat, np.int64(g["n_laid"]), np.int64(0)
     laid_by = np.zeros(8, np.int64)

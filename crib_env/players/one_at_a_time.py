@@ -16,13 +16,13 @@ Cards may be ids or text: ``(4, 10)``, ``["5C", "JC"]`` or ``"5C JC"``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from crib_env.cards import Card, format_card, format_cards, parse_card, parse_cards
+from crib_env.cards import Card, format_cards, parse_cards
 from crib_env.players.agent import NEEDS, declared
 from crib_env.scoring import COUNT_LIMIT, card_value
 from crib_env.views import PlayerViews
@@ -99,11 +99,9 @@ class OneDecisionPlayer(Protocol):
 
     def throw(self, view: Decision) -> str | Iterable[Card]:
         """Two of the six cards of ``view.hand``, for the crib."""
-        ...
 
     def lay(self, view: Decision) -> Card:
         """One of the cards of ``view.legal``."""
-        ...
 
 
 class OneAtATime:
@@ -111,10 +109,7 @@ class OneAtATime:
 
     Args:
         player: has a name, ``throw(view)`` and ``lay(view)``, and may declare its :class:`crib_env.Powers`. If it
-            watches, it has ``observe_deal`` and ``observe_end`` as an agent has them.
-
-    Raises:
-        ValueError: the player lacks one of the three, or what its powers need.
+            watches, it has ``observe_deal`` as an agent has it.
     """
 
     def __init__(self, player: OneDecisionPlayer) -> None:
@@ -125,63 +120,44 @@ class OneAtATime:
         self.player, self.name, self.powers = player, player.name, declared(player)
         if self.powers.mixes == "known":
             raise ValueError(f"agent {self.name!r}: a player for OneAtATime has no probabilities")
-        for power, names in NEEDS.items():
+        for power, name in NEEDS.items():
             if getattr(self.powers, power) is True:
-                for name in names:
-                    setattr(self, name, getattr(player, name))
-        self._begun: dict[int, tuple[int, int]] = {}  # by game: two discards of which the first is made
+                setattr(self, name, getattr(player, name))
+        self._begun: dict[int, list[int]] = {}  # by game: two discards of which the first is made
 
     def act(self, views: PlayerViews) -> np.ndarray:
-        """One legal card for each of B decisions: (B,) int64.
-
-        Raises:
-            ValueError: the player's answer is not one of the allowed cards; the message names both.
-        """
+        """One legal card for each of B decisions, (B,) int64; ``ValueError`` names an answer that is not allowed."""
         return np.array([self._card(view) for view in decisions(views)], np.int64)
 
     def _card(self, view: Decision) -> int:
-        if len(view.hand) > 4:
-            return self._throw(view)
-        given = self.player.lay(view)
-        try:
-            card = parse_card(given)
-        except ValueError as error:
-            raise ValueError(f"{self._where(view)}: lay did not return a card ({error})") from None
-        if card not in view.legal:
-            allowed = format_cards(view.legal)
-            raise ValueError(f"{self._where(view)}: lay gave {format_card(card)}, allowed is one of {allowed}")
-        return card
-
-    def _where(self, view: Decision) -> str:
-        """The player, the game and the position, for an error."""
-        position = f"with {format_cards(view.hand)} at {view.scores[0]}–{view.scores[1]}"
-        if view.laid:
-            position += f" after {format_cards(view.laid)}, a count of {view.count}"
-        return f"agent {self.name!r} in game {view.game_id}, {position}"
-
-    def _throw(self, view: Decision) -> int:
+        if len(view.hand) <= 4:
+            return self._ask("lay", view, view.legal, 1)[0]
         thrown = view.discards
-        pair = self._begun.pop(view.game_id, None) if thrown else None
-        if pair is None or not set(thrown) < set(pair) <= {*view.hand, *thrown}:  # not what this player has begun
-            pair = self._pair(replace(view, hand=tuple(sorted(view.hand + thrown)), discards=()))
+        pair = self._begun.pop(view.game_id, []) if thrown else []
+        if not set(thrown) < set(pair) <= {*view.hand, *thrown}:  # not what this player has begun
+            hand = tuple(sorted(view.hand + thrown))
+            pair = self._ask("throw", replace(view, hand=hand, discards=()), hand, 2, thrown)
         if not thrown:
             self._begun[view.game_id] = pair
-        elif thrown[0] not in pair:
-            raise ValueError(
-                f"{self._where(view)}: throw gave {format_cards(pair)}, but {format_cards(thrown)} is thrown already"
-            )
         return pair[1] if pair[0] in thrown else pair[0]
 
-    def _pair(self, view: Decision) -> tuple[int, int]:
-        given = self.player.throw(view)
+    def _ask(self, method: str, view: Decision, allowed: Sequence[int], n: int, among: Sequence[int] = ()) -> list[int]:
+        """The cards that the player answers: ``n`` of those allowed, ``among`` them those thrown before."""
+        given, fault = getattr(self.player, method)(view), ""
         try:
-            pair = parse_cards(given)
+            cards = parse_cards(given if n > 1 or isinstance(given, str) else [given])
         except (ValueError, TypeError) as error:
-            raise ValueError(f"{self._where(view)}: throw gave {given!r}, which is not two cards ({error})") from None
-        if len(pair) != 2 or not set(pair) <= set(view.hand):
-            gave, allowed = format_cards(pair), format_cards(view.hand)
-            raise ValueError(f"{self._where(view)}: throw gave {gave}, allowed are two of {allowed}")
-        return pair[0], pair[1]
+            cards, fault = [], f" ({error})"
+        if len(cards) != n or not set(among) <= set(cards) <= set(allowed):
+            position = f"with {format_cards(view.hand)} at {view.scores[0]}–{view.scores[1]}"
+            if view.laid:
+                position += f" after {format_cards(view.laid)}, a count of {view.count}"
+            wanted = f"{n} of {format_cards(allowed)}" + (f", with {format_cards(among)}" if among else "")
+            gave = f"{format_cards(cards) or repr(given)}{fault}"
+            raise ValueError(
+                f"agent {self.name!r} in game {view.game_id}, {position}: {method} gave {gave}, give {wanted}"
+            )
+        return cards
 
 
 _OF_VIEWS = {"game_id": "game_ids", "decision": "decisions"}  # fields of a decision that views call by another name

@@ -66,12 +66,9 @@ def careful_discard(hand, discarded, is_dealer):
 def expected_reply(pile, start, n, count, cards):
     """The mean points of the opponent's next card, minus the probability that the opponent must say go.
 
-    Args:
-        pile: ranks, with room for at least ``n + 1``; ``pile[start:n]`` are those of this count. ``pile[n]`` is
-            overwritten.
-        start, n, count: the play so far.
-        cards: how many cards the opponent holds. Every rank is taken to be equally likely for each card, and holding
-            one rank to be independent of holding another. The error is at most a tenth of a point.
+    ``pile[start:n]`` are the ranks of this count, and ``pile[n]`` is overwritten. Every rank is taken to be equally
+    likely for each of the opponent's ``cards``, and holding one rank to be independent of holding another. The error is
+    at most a tenth of a point.
     """
     if cards == 0:
         return 0.0

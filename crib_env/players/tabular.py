@@ -7,9 +7,7 @@ of one rank needs no line. OpenSpiel's games of this project (:mod:`crib_env.ope
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,13 +20,7 @@ from crib_env.views import PlayerViews
 
 
 def information_state(role: int, dealt: Sequence[int], laid: Sequence[tuple[int, int]]) -> str:
-    """What a player knows: its role, the ranks dealt to it, and who laid which rank.
-
-    Args:
-        role: ``PONE`` or ``DEALER``.
-        dealt: ranks of its hand.
-        laid: role and rank of each card laid, oldest first.
-    """
+    """What a player knows: its role, the ranks dealt to it, and role and rank of each card laid, oldest first."""
     cards = " ".join(f"{'pd'[by]}{RANKS[rank]}" for by, rank in laid)
     return f"{'pd'[role]} {''.join(RANKS[rank] for rank in sorted(dealt))} {cards}".rstrip()
 
@@ -59,11 +51,7 @@ class StatePolicy:
         self._chances, self._rng = chances, np.random.default_rng(seed)
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.players.agent.MixedAgent`.
-
-        Raises:
-            ValueError: a decision is not one of the pegging game, or the policy lays no legal card at one.
-        """
+        """See :class:`crib_env.players.agent.MixedAgent`."""
         if len(views) and (views.is_discard.any() or (views.starter >= 0).any()):
             raise ValueError(f"{self.name} plays the pegging game alone: it knows no discards and no starter")
         chances, legal = np.zeros((len(views), 4 * N_RANKS)), views.action_mask.reshape(-1, 4, N_RANKS)
@@ -79,42 +67,3 @@ class StatePolicy:
         """See :class:`crib_env.players.agent.Agent`."""
         chances = self.probabilities(views).cumsum(axis=1)
         return (chances > self._rng.random((len(views), 1))).argmax(axis=1)
-
-
-class TabularAgent(StatePolicy):
-    """A table of a file, which ``numpy.savez(path, states=…, chances=…)`` writes.
-
-    Args:
-        path: holds ``states`` (n,) of text (:func:`information_state`) and ``chances`` (n, 13) of ranks, not negative.
-        seed: of the cards that it draws.
-
-    Raises:
-        ValueError: the file is missing, packed, damaged or holds something else; the message names it.
-    """
-
-    def __init__(self, path: str, seed: int = 0) -> None:
-        fault = f"{path} is no table of a policy: numpy.savez(path, states=…, chances=…) writes one"
-        try:
-            with np.load(Path(path), allow_pickle=False) as file:
-                if any(entry.compress_type != zipfile.ZIP_STORED for entry in file.zip.infolist()):
-                    raise ValueError("it is packed, and may unpack to more than there is memory")
-                if damaged := file.zip.testzip():  # arrays that end early are read without a look at their checksum
-                    raise ValueError(f"{damaged} is damaged")
-                states, chances = file["states"], file["chances"]
-        except Exception as error:  # a damaged archive raises errors of many kinds
-            raise ValueError(f"{fault} ({str(error) or type(error).__name__})") from error
-        is_text, is_number = states.dtype.kind == "U", chances.dtype.kind in "fiu"
-        if not (is_text and is_number and states.ndim == 1 and chances.shape == (len(states), N_RANKS)):
-            raise ValueError(f"{fault}, (n,) text and (n, {N_RANKS}) numbers")
-        if not (np.isfinite(chances).all() and (chances >= 0).all()):
-            raise ValueError(f"{path} has chances below 0 or beyond all numbers")
-        rows = {state: row for row, state in enumerate(states.tolist())}
-
-        def chances_at(state: str) -> np.ndarray:
-            if state not in rows:
-                raise ValueError(f"{path} has no line for {state!r}")
-            row: np.ndarray = chances[rows[state]]
-            return row
-
-        super().__init__(chances_at, seed)
-        self.name = f"tabular:{path}"

@@ -19,7 +19,7 @@ options are those of the single environment (without ``render_mode`` and ``event
 
 | option                | default       | meaning                                                                         |
 |-----------------------|---------------|---------------------------------------------------------------------------------|
-| ``autoreset_mode``    | ``NEXT_STEP`` | any of ``gymnasium.vector.AutoresetMode``, with the semantics of ``SyncVectorEnv`` |
+| ``autoreset_mode``    | ``NEXT_STEP`` | or ``SAME_STEP`` of ``gymnasium.vector.AutoresetMode``, as in ``SyncVectorEnv`` |
 | ``copy``              | ``True``      | ``False`` returns the environment's own arrays, which the next call overwrites  |
 | ``threads``           | 1             | number of threads that share the games; results do not depend on it             |
 
@@ -35,8 +35,6 @@ Each has its ``_key`` (N,) bool as in Gymnasium:
 | ``illegal_action`` | (N,) bool: the game has just ended because of an illegal card                              |
 | ``final_obs``, ``final_info`` | at ends, with ``SAME_STEP``                                                     |
 
-There are no lists of events; use the single environment for them.
-
 ## Ends and illegal cards
 
 The mask of a game that is over is all ones. With ``NEXT_STEP`` the next action in that game is ignored, so a
@@ -47,8 +45,8 @@ names the game, and no game has changed. An action that is no integer raises ``T
 
 ## What differs from N single environments
 
-A view's ``game_ids`` differ between all episodes of all games. An
-``opponent`` that is an agent gets one call of ``act(views)`` for all games in which it is to act.
+``reset`` takes no ``deals``. A view's ``game_ids`` differ between all episodes of all games. An ``opponent`` that is an
+agent gets one call of ``act(views)`` for all games in which it is to act.
 
 ## Rewards of your own
 
@@ -60,54 +58,46 @@ A subclass may change the rewards: ``on_step`` gets those of every step, ``on_be
 Only one thread at a time may step or reset an environment: a concurrent call from another raises ``RuntimeError``.
 
 Memory is linear in N, 1.7 to 1.9 KB a game, of which 1.06 KB are the bounds of Gymnasium's batched spaces.
-
-## The discard game
-
-``crib_env/CribbageDiscard-v0`` (:mod:`crib_env.discard_game`) takes the options of its single environment and those
-above. Its infos are ``action_mask``, ``illegal_action`` and ``starter`` (N,) int8, -1 until a game is over.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Literal
+from functools import wraps
+from typing import Any, Literal
 
 import numpy as np
+from gymnasium.error import ClosedEnvironmentError
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from crib_env.cards import name_card, read_card
-from crib_env.discard_game import DiscardGame
 from crib_env.distribution import missing
-from crib_env.engine import GAME, OVER
+from crib_env.engine import EPISODES, GAME, OVER
 from crib_env.kernels import streams
 from crib_env.observation import DTYPES, N_ACTIONS, OBSERVATIONS, writing
-from crib_env.options import (
-    OPTIONS,
-    RESET_OPTIONS,
-    DiscardOptions,
-    OptionError,
-    Start,
-    check_names,
-    check_options,
-)
+from crib_env.options import OPTIONS, REWARDS, OptionError, Start, check_names, check_options, check_seed
 from crib_env.players.agent_from_text import ask_opponent
+from crib_env.players.policies import NATIVE
 from crib_env.single_agent import SingleAgentCribbage
-from crib_env.vector import kernels as vector_kernels
-from crib_env.vector.calls import by_one_thread, read_seeds, rules_of
+from crib_env.vector.kernels import (
+    NO_POLICY,
+    Rules,
+    Shown,
+    Table,
+    against,
+    first_bad,
+    pay_all,
+    show_all,
+    take_all,
+)
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-# The number of games that a thread takes at once. Small enough that no thread waits long for a late one; large enough
-# that taking a chunk costs little beside the work.
-CHUNK = 4_096
-_OWN_OPTIONS = ("num_envs", "autoreset_mode", "copy", "threads")
-_SHARED = ("observation_space", "action_space", "metadata", "render_mode", "spec")  # by all games
+CHUNK = 4_096  # games for which a thread is worth waking
+RESET_OPTIONS = ("first_dealer", "scores")
+_MODES = "NextStep", "SameStep", AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP
 
 
 def make_vector_env(num_envs: int = 1, *, device: Any = None, **options: Any) -> VectorEnv[Any, Any, Any]:
@@ -122,11 +112,109 @@ def make_vector_env(num_envs: int = 1, *, device: Any = None, **options: Any) ->
     return TensorVectorEnv(num_envs, device, **options)
 
 
-class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
+def by_one_thread(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that refuses to start while another such call runs in the same environment, and after ``close``.
+
+    Kernels run without the interpreter's lock: two in the same games could leave impossible hands.
+    """
+
+    @wraps(method)
+    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not self._lock.acquire(blocking=False):
+            raise RuntimeError(
+                f"{method.__name__}() was called while another step or reset of this vector environment is under way: "
+                "call it from one thread at a time, or give each thread an environment of its own"
+            )
+        try:
+            if self.closed:
+                raise ClosedEnvironmentError(f"{method.__name__}() was called after close(): make another environment")
+            return method(self, *args, **kwargs)
+        finally:
+            self._lock.release()
+
+    return guarded
+
+
+class VectorGames(VectorEnv[Any, Any, Any]):
+    """What the vector environments of arrays and of tensors share.
+
+    Args:
+        own: names of the options that the environment has beside those of a single one.
+        fixed: the values that options of a single environment must have here.
+    """
+
+    _out: Any
+    _has_begun = False
+
+    def __init__(
+        self, num_envs: int, own: tuple[str, ...], fixed: Mapping[str, Any], opponent: Any, seat: Any, options: Any
+    ) -> None:
+        check_names(options, ("num_envs", "device", *own, "opponent", "seat", *OPTIONS))
+        check_options({"num_envs": num_envs})
+        single = SingleAgentCribbage(opponent=opponent, seat=seat, **options)
+        self._game = game = single.options
+        for name, value in fixed.items():
+            if getattr(game, name) != value:
+                raise OptionError(
+                    f"{name}={getattr(game, name)!r} is not allowed in this vector environment: give {value!r}; "
+                    "make_vec(..., vectorization_mode='sync') has all options"
+                )
+        self.num_envs, self._opponent = int(num_envs), single.opponent
+        self.single_observation_space, self.single_action_space = single.observation_space, single.action_space
+        self._rules = Rules(
+            policy=np.int64(NATIVE.index(single.opponent)) if isinstance(single.opponent, str) else NO_POLICY,
+            episode=EPISODES.index(game.episode),
+            start_spread=-1 if game.start_spread is None else int(game.start_spread),
+            reward=REWARDS.index(game.reward),
+            penalty=game.penalty,
+            alternates=single.alternates,
+        )
+        self._lock = threading.Lock()
+
+    def _check_begun(self) -> None:
+        if not self._has_begun:
+            raise RuntimeError("there are no games before reset(): call it first")
+
+    def _new_games(self) -> np.ndarray:
+        """(N,) records that are over until the first reset."""
+        games = np.zeros(self.num_envs, GAME)
+        games["episode_stream"], games["phase"] = streams(None, self.num_envs), OVER
+        games["fewer"] = 4 - self._game.cards
+        return games
+
+    def _observation(self) -> Any:
+        out = self._out
+        if self._game.mask == "info":
+            return out.observation
+        return {"observation": out.observation, "action_mask": out.action_mask}
+
+    def _infos_of(self, seats: Any) -> dict[str, Any]:
+        out = self._out
+        return {
+            "action_mask": out.action_mask,
+            "illegal_action": out.illegal,
+            "scores": out.scores,
+            "dealer": out.dealers,
+            "seat": seats,
+        }
+
+
+def read_seeds(seed: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which of ``n`` games are seeded, (n,) bool, and the initial states of their streams, (n,) uint64."""
+    if not isinstance(seed, (list, tuple, np.ndarray)) or np.shape(seed) == ():
+        check_seed(seed)
+        seed = [None] * n if seed is None else range(int(seed), int(seed) + n)
+    if len(seed) != n:
+        raise ValueError(f"seed has {len(seed)} numbers: give one for each of the {n} games")
+    for number in seed:
+        check_seed(number)
+    states = [0 if number is None else streams(int(number), 1)[0] for number in seed]
+    return np.array([number is not None for number in seed]), np.array(states, np.uint64)
+
+
+class CribbageVectorEnv(VectorGames):
     """N games of cribbage against an opponent; see the module's docstring."""
 
-    _stream = "episode_stream"  # that a seed sets
-    _reset_options: tuple[str, ...] = (*RESET_OPTIONS, "reset_mask")
     _pool: tuple[int, ThreadPoolExecutor] | None = None  # with the id of its process
 
     def __init__(
@@ -140,86 +228,40 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
         threads: int = 1,
         **options: Any,
     ) -> None:
-        check_names(options, (*_OWN_OPTIONS, "device", "opponent", "seat", *OPTIONS))
-        single = SingleAgentCribbage(opponent=opponent, seat=seat, **options)
-        if single.options.events:
-            raise OptionError("events=True is not allowed: the vector environment has no lists of events; give False")
-        self._opponent, rules, seen = single.opponent, rules_of(single), OBSERVATIONS[single.options.observation]
-        kernels = *vector_kernels.against(rules.policy), writing(vector_kernels.show_all, seen.write)
-        self._set_up(single, rules, seen.size, kernels, (num_envs, autoreset_mode, copy, threads))
-        if seat != "alternate":
-            self._table.seats[:] = seat
-
-    def _set_up(
-        self,
-        single: SingleAgentCribbage | DiscardGame,
-        rules: vector_kernels.Rules,
-        size: int,
-        kernels: tuple[Any, Any, Any],
-        own: tuple[int, AutoresetMode | str, bool, int],
-    ) -> None:
-        """Makes N games.
-
-        Args:
-            single: has checked the options; its spaces are used.
-            rules: of the games.
-            size: of an observation.
-            kernels: that begin, step and show games.
-            own: the options that a vector has beside those of its games, :data:`_OWN_OPTIONS`.
-        """
-        num_envs, autoreset_mode, copy, threads = own
-        check_options({"num_envs": num_envs, "threads": threads, "copy": copy})
-        modes = [mode.value for mode in AutoresetMode]
-        if autoreset_mode not in (*AutoresetMode, *modes):
-            allowed = ", ".join(map(repr, modes))
-            raise OptionError(f"autoreset_mode={autoreset_mode!r} is not allowed: give an AutoresetMode or {allowed}")
-        if single.render_mode is not None:
+        own = "autoreset_mode", "copy", "threads"
+        super().__init__(num_envs, own, {"events": False, "render_mode": None}, opponent, seat, options)
+        check_options({"threads": threads, "copy": copy})
+        if autoreset_mode not in _MODES:
             raise OptionError(
-                f"render_mode={single.render_mode!r} is not allowed: the vector environment draws nothing; "
-                "make_vec(..., vectorization_mode='sync') does"
+                f"autoreset_mode={autoreset_mode!r} is not allowed: give {', '.join(map(repr, _MODES))}; "
+                "make_vec(..., vectorization_mode='sync') has all modes"
             )
-        self._game = game = single.options
-        self.num_envs = n = int(num_envs)
+        n, seen = self.num_envs, OBSERVATIONS[self._game.observation]
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space = single.observation_space
-        self.single_action_space = single.action_space
         self.observation_space = batch_space(self.single_observation_space, n)
         self.action_space = batch_space(self.single_action_space, n)
-        self._dtype, self._mask_dtype = DTYPES[game.dtype]
-        self._rules, self._size = rules, size
-        self._begin_all, self._step_all, self._show_all = kernels
-        self._copy = copy
-        self._threads = int(threads)
-        self._lock = threading.Lock()
-
-        self._games = np.zeros(n, GAME)
-        self._games[self._stream] = streams(None, n)
-        self._games["phase"] = OVER  # until the first reset
-        self._games["fewer"] = 4 - game.cards
-        self._table = vector_kernels.Table(
-            games=self._games,
-            seats=np.full(n, rules.alternates, np.int8),
-            given=np.zeros((n, 0, 13), np.int8),
-            n_given=np.zeros(n, np.int64),
+        self._size, (self._dtype, self._mask_dtype) = seen.size, DTYPES[self._game.dtype]
+        self._begin_all, self._step_all = against(self._rules.policy)
+        self._show_all = writing(show_all, seen.write)
+        self._copy, self._threads = copy, int(threads)
+        self._table = Table(
+            games=self._new_games(),
+            seats=np.full(n, 1 if seat == "alternate" else seat, np.int8),
             margins=np.zeros(n, np.int64),
             n_begun=np.zeros(n, np.int64),
         )
         self._truncations = np.zeros(n, np.bool_)  # never
-        self._has_begun = False
         self._to_begin = np.zeros(n, np.bool_)  # games that the next step begins anew, in mode NEXT_STEP
-        self._is_waiting = np.ones(n, np.bool_)  # games that are over, or have not begun, until they are reset
-        self._n_waiting = n
         self._all_rows = np.arange(n)
         self._everybody = np.ones(n, np.bool_)
         self._everybody.flags.writeable = False  # one array under many keys of the infos
         self._out = self._allocate()
-        self._out.illegal[:] = False
 
     @property
     def games(self) -> np.ndarray:
         """(N,) the games' own records (:data:`crib_env.engine.GAME`), hidden cards included; do not write to them."""
-        return self._games
+        return self._table.games
 
     @property
     def seats(self) -> np.ndarray:
@@ -249,30 +291,24 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
 
         Args:
             seed: a number s seeds game i with s + i; a list holds a seed or ``None`` for each game.
-            options: as in :mod:`crib_env.aec`, the same for every game; ``options["reset_mask"]`` (N,) bool resets
-                only some games, as ``AutoresetMode.DISABLED`` needs. The infos' ``_key`` arrays name these games.
+            options: ``first_dealer`` and ``scores`` as in :mod:`crib_env.aec`, the same for every game.
 
         Raises:
-            ValueError: an option does not exist, or it or the seed has a value that is not allowed; nothing has
-                changed.
-            TypeError: the reset mask is not an array of bool.
+            ValueError: an option or the seed is not allowed; nothing has changed.
         """
-        start = Start.read(options, self._game.episode, self._game.cards, self._reset_options)
-        who = self._read_reset_mask(options)
+        start = Start.read(options, allowed=RESET_OPTIONS)
         is_seeded, states = read_seeds(seed, self.num_envs)
         super().reset(seed=int(seed) if isinstance(seed, (int, np.integer)) else None)
-        self._games[self._stream][who & is_seeded] = states[who & is_seeded]
-        self._begin(np.flatnonzero(who), start, is_seeded)
-        self._to_begin[who] = self._is_waiting[who] = False
-        self._n_waiting = int(self._is_waiting.sum())
-        self._has_begun = True
+        self.games["episode_stream"][is_seeded] = states[is_seeded]
+        self._begin(self._all_rows, start, is_seeded)
+        self._to_begin[:], self._has_begun = False, True
         if self._copy:
             self._out = self._allocate()
         self._out.rewards[:] = 0.0
         self._out.illegal[:] = False
-        self._out.over[:] = self._games["phase"] == OVER
-        self._show(self._all_rows, self._out)
-        return self._observation(), self._infos(who)
+        self._out.over[:] = self.games["phase"] == OVER
+        self._run(self._show_all, self._all_rows, self._out)
+        return self._observation(), self._infos(self._everybody)
 
     @by_one_thread
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
@@ -287,8 +323,7 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             TypeError: the actions are not integers; no game has changed.
             ValueError: there is not one action for each game, or, with ``illegal="raise"``, one is not a legal card;
                 the message names the game, and no game has changed.
-            RuntimeError: a game is over or has not begun, and has not been reset; no game has changed. Or another
-                thread is in a step or reset.
+            RuntimeError: before the first ``reset``, or while another thread is in a step or reset.
             Exception: any error of the opponent's object, in the middle of the step; call ``reset`` before going on.
         """
         cards = self._read_actions(actions)
@@ -296,66 +331,34 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             self._out = self._allocate()
         out = self._out
         outcome = out.rewards, out.over, out.illegal
-        self._run(self._step_all, self._table, self._all_rows, cards, self._to_begin, self._rules, *outcome)
-        if self._rules.policy == vector_kernels.NO_POLICY:
+        self._run(self._step_all, self._all_rows, cards, self._to_begin, self._rules, *outcome)
+        if self._rules.policy == NO_POLICY:
             self._let_opponent_act(self._all_rows)
-            self._run(vector_kernels.pay_all, self._table, self._all_rows, self._rules, *outcome)
-        self._show(self._all_rows, out)
+            self._run(pay_all, self._all_rows, self._rules, *outcome)
+        self._run(self._show_all, self._all_rows, out)
         if self._to_begin.any():
             self.on_begin(np.flatnonzero(self._to_begin))
         self.on_step(out.rewards, out.over)
         ended = out.over
         last: dict[str, Any] = {}
         truncations = self._truncations.copy() if self._copy else self._truncations
-        if ended.any():
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and ended.any():
             ended = ended.copy()
-            if self.autoreset_mode == AutoresetMode.SAME_STEP:
-                rows = np.flatnonzero(ended)
-                last |= {"final_obs": self._final_observations(rows), "_final_obs": ended}
-                last |= {"final_info": self._final_infos(ended), "_final_info": ended}
-                self._begin(rows)
-                out.illegal[rows] = False
-                self._show(rows, out)
-        if self.autoreset_mode == AutoresetMode.NEXT_STEP:
+            rows = np.flatnonzero(ended)
+            last |= {"final_obs": self._final_observations(rows), "_final_obs": ended}
+            last |= {"final_info": self._final_infos(ended), "_final_info": ended}
+            self._begin(rows)
+            out.illegal[rows] = False
+            self._run(self._show_all, rows, out)
+        elif self.autoreset_mode == AutoresetMode.NEXT_STEP:
             self._to_begin[:] = ended
-        elif self.autoreset_mode == AutoresetMode.DISABLED:
-            self._is_waiting[:] = ended
-            self._n_waiting = int(ended.sum())
         return self._observation(), out.rewards, out.over, truncations, self._infos(self._everybody) | last
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """The result for each game: of ``action_masks``, or of an attribute as in :meth:`get_attr`.
-
-        The games are rows of arrays, not objects, and have no other methods.
-
-        Raises:
-            AttributeError: there is no such method or attribute; the message lists those there are.
-        """
-        if name == "action_masks":
-            return tuple(self.action_masks(*args, **kwargs))
-        if name not in _SHARED:
-            known = ", ".join(["action_masks", *_SHARED])
-            raise AttributeError(f"the games of a native vector environment have no {name!r}, only {known}")
-        return (getattr(self, f"single_{name}" if name.endswith("space") else name),) * self.num_envs
-
-    def get_attr(self, name: str) -> tuple[Any, ...]:
-        """An attribute that all games share: spaces, ``metadata``, ``render_mode``, ``spec``.
-
-        Raises:
-            AttributeError: there is no such attribute.
-        """
-        return self.call(name)
-
     def action_masks(self) -> np.ndarray:
-        """(N, 52) bool, the legal cards now. sb3-contrib's MaskablePPO calls a method of this name.
-
-        Raises:
-            RuntimeError: before the first ``reset``.
-        """
-        if not self._has_begun:
-            raise RuntimeError("there are no games before reset(): call it first")
+        """(N, 52) bool, the legal cards now. sb3-contrib's MaskablePPO calls a method of this name."""
+        self._check_begun()
         out = self._allocate()
-        self._show(self._all_rows, out)
+        self._run(self._show_all, self._all_rows, out)
         return out.action_mask.astype(np.bool_)
 
     def close_extras(self, **kwargs: Any) -> None:
@@ -373,9 +376,9 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
 
     # Helpers of the methods above.
 
-    def _allocate(self) -> vector_kernels.Shown:
+    def _allocate(self) -> Shown:
         n = self.num_envs
-        return vector_kernels.Shown(
+        return Shown(
             observation=np.empty((n, self._size), self._dtype),
             action_mask=np.empty((n, N_ACTIONS), self._mask_dtype),
             scores=np.empty((n, 2), np.int16),
@@ -388,139 +391,62 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
     def _begin(self, rows: np.ndarray, start: Start | None = None, is_seeded: np.ndarray | None = None) -> None:
         """Starts the next episode of some games; by default as a reset without seed and options does."""
         start = start or Start()
-        self._give(rows, start.deals)
         if self._rules.alternates:
-            seats = self._table.seats
+            seats = self.seats
             seats[rows] = 1 - seats[rows] if is_seeded is None else np.where(is_seeded[rows], 0, 1 - seats[rows])
-        self._run(self._begin_all, self._table, rows, self._rules, start.first_dealer, *start.scores)
-        if self._rules.policy == vector_kernels.NO_POLICY:
+        self._run(self._begin_all, rows, self._rules, start.first_dealer, *start.scores)
+        if self._rules.policy == NO_POLICY:
             self._let_opponent_act(rows)
         self.on_begin(rows)
 
-    def _show(self, rows: np.ndarray, out: Any) -> None:
-        self._run(self._show_all, self._table, rows, out)
-
     def _infos(self, who: np.ndarray) -> dict[str, Any]:
         """The current infos, with a bool array ``who`` (N,) under each ``_key``."""
-        out = self._out
-        infos = {
-            "action_mask": out.action_mask,
-            "illegal_action": out.illegal,
-            "scores": out.scores,
-            "dealer": out.dealers,
-            "seat": self._table.seats.copy() if self._copy else self._table.seats,
-        }
+        infos = self._infos_of(self.seats.copy() if self._copy else self.seats)
         return infos | {f"_{key}": who for key in infos}
 
-    def _give(self, rows: np.ndarray, deals: tuple[tuple[int, ...], ...]) -> None:
-        """Saves the deals that a reset gave to some games."""
-        if len(deals) > self._table.given.shape[1]:
-            given = np.zeros((self.num_envs, len(deals), 13), np.int8)
-            given[:, : self._table.given.shape[1]] = self._table.given
-            self._table = self._table._replace(given=given)
-        self._table.n_given[rows] = len(deals)
-        if deals:
-            self._table.given[rows, : len(deals)] = deals
-
     def _let_opponent_act(self, rows: np.ndarray) -> None:
-        """Lets the Python opponent act in these games until the learner is to act in each of them, or it is over.
-
-        Raises:
-            ValueError: an answer of the opponent is not a legal card; the message names the opponent and the game.
-        """
-        games, seats = self._games, self._table.seats
-        while True:
-            rows = rows[(games["phase"][rows] != OVER) & (games["turn"][rows] != seats[rows])]
-            if not len(rows):
-                return
+        """Lets the Python opponent act in these games until the learner is to act in each of them, or it is over."""
+        games, seats = self.games, self.seats
+        while len(rows := rows[(games["phase"][rows] != OVER) & (games["turn"][rows] != seats[rows])]):
             ids = self._table.n_begun[rows] * self.num_envs + rows
             assert not isinstance(self._opponent, str)  # the kernels ask native policies
-            cards = ask_opponent(self._opponent, games, rows, ids)
-            vector_kernels.take_all(self._table, rows, cards)
-
-    def _read_reset_mask(self, options: dict[str, Any] | None) -> np.ndarray:
-        """The games to reset, (N,) bool, checked as ``SyncVectorEnv`` does."""
-        if options is None or "reset_mask" not in options:
-            return self._everybody
-        mask = options["reset_mask"]
-        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
-            raise TypeError(f"options['reset_mask']={mask!r} is not allowed: give a NumPy array of bool")
-        if mask.shape != (self.num_envs,) or not mask.any():
-            raise ValueError(f"options['reset_mask'] must have shape ({self.num_envs},) and a True, not be {mask!r}")
-        return mask.copy()
+            take_all(self._table, rows, ask_opponent(self._opponent, games, rows, ids))
 
     def _read_actions(self, actions: Any) -> np.ndarray:
-        """The actions as (N,) int64; with ``illegal="raise"`` all legal except in games about to restart."""
-        if self._n_waiting:
-            raise RuntimeError(
-                f"game {self._is_waiting.argmax()}: the episode is over or has not begun: call reset(), or reset with "
-                "options['reset_mask']"
-            )
-        try:
-            cards = np.asarray(actions)
-        except ValueError:  # of different lengths
-            cards = np.empty(0)
-        is_list = isinstance(actions, (list, tuple))
-        is_mixed = is_list and not {bool, np.bool_}.isdisjoint(map(type, actions))  # NumPy would convert True to 1
-        if cards.shape != (self.num_envs,) or cards.dtype.kind not in "iu" or is_mixed:
-            cards = self._read_each(actions if is_list else cards)
-        cards = cards.astype(np.int64, copy=False)
+        """The actions as (N,) int64, -1 for a number beyond all cards; with ``illegal="raise"`` all are legal."""
+        self._check_begun()
+        given: Any = actions if isinstance(actions, (list, tuple)) else np.atleast_1d(actions)
+        if len(given) != self.num_envs:
+            raise ValueError(f"actions must be {self.num_envs} integers, one a game, not {actions!r}")
+        if isinstance(given, np.ndarray) and given.ndim == 1 and given.dtype.kind in "iu":
+            cards = given.astype(np.int64, copy=False)
+        else:
+            cards = np.full(self.num_envs, -1)
+            for i, action in enumerate(given):
+                try:
+                    card = read_card(action)
+                except TypeError as error:
+                    raise TypeError(f"game {i}: {error}") from None
+                cards[i] = card if 0 <= card < N_ACTIONS else -1
         if self._game.illegal == "raise":
-            given = self._games, self._all_rows, cards, self._to_begin
-            bad = min(self._run(vector_kernels.first_bad, *given))
+            bad = first_bad(self.games, self._all_rows, cards, self._to_begin)
             if bad < self.num_envs:
                 raise ValueError(f"game {bad}: {name_card(int(cards[bad]))} is not a legal action")
         return cards
 
-    def _read_each(self, actions: Any) -> np.ndarray:
-        """Converts actions that are not one array of integers; numbers that are not a card become -1."""
-        n = self.num_envs
-        if (isinstance(actions, np.ndarray) and actions.ndim == 0) or len(actions) != n:
-            raise ValueError(f"actions must be {n} integers, one a game, not {actions!r}")
-        cards = np.full(n, -1)
-        for i, action in enumerate(actions):
-            try:
-                card = read_card(action)
-            except TypeError as error:
-                raise TypeError(f"game {i}: {error}") from None
-            if 0 <= card < N_ACTIONS:
-                cards[i] = card
-        return cards
-
-    def _run(self, function: Callable[..., Any], state: Any, rows: np.ndarray, *rest: Any) -> list[Any]:
-        """Calls the kernel ``function(state, rows, *rest)`` on all threads, each with some rows; returns each
-        result."""
-        if self._threads == 1 or len(rows) <= CHUNK:
-            return [function(state, rows, *rest)]
-        chunks = deque(rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK))
-        threads = min(self._threads, len(chunks))
-        found = []
-
-        def work() -> None:
-            while chunks:
-                try:
-                    part = chunks.popleft()
-                except IndexError:  # another thread was quicker
-                    return
-                found.append(function(state, part, *rest))
-
-        # This thread begins at once. At the end it does not wait for threads that have not started.
-        tasks = [self._threads_of_this_process().submit(work) for _ in range(threads - 1)]
-        work()
-        for task in tasks:
-            if not task.cancel():
-                task.result()
-        return found
-
-    def _threads_of_this_process(self) -> ThreadPoolExecutor:
+    def _run(self, function: Callable[..., Any], rows: np.ndarray, *rest: Any) -> None:
+        """Calls the kernel ``function(table, rows, *rest)``, on all threads if there are many rows."""
+        n_parts = min(self._threads, -(-len(rows) // CHUNK))
+        if n_parts <= 1:
+            function(self._table, rows, *rest)
+            return
         if self._pool is None or self._pool[0] != os.getpid():  # a forked process has no threads
             self._pool = os.getpid(), ThreadPoolExecutor(self._threads - 1)
-        return self._pool[1]
-
-    def _observation(self) -> Any:
-        if self._game.mask == "info":
-            return self._out.observation
-        return {"observation": self._out.observation, "action_mask": self._out.action_mask}
+        own, *others = np.array_split(rows, n_parts)
+        tasks = [self._pool[1].submit(function, self._table, part, *rest) for part in others]
+        function(self._table, own, *rest)
+        for task in tasks:
+            task.result()
 
     def _final_observations(self, ended: np.ndarray) -> np.ndarray:
         """(N,) objects: the last observation of each game that has ended, else ``None``."""
@@ -537,32 +463,3 @@ class CribbageVectorEnv(VectorEnv[Any, Any, np.ndarray]):
             last[over] = final[key][over]
             final[key] = last
         return final
-
-
-class DiscardVectorEnv(CribbageVectorEnv):
-    """N discard games (:mod:`crib_env.discard_game`); see the module's docstring."""
-
-    _stream = "deal_stream"
-    _reset_options = ("reset_mask",)
-
-    def __init__(
-        self,
-        num_envs: int = 1,
-        *,
-        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-        copy: bool = True,
-        threads: int = 1,
-        **options: Unpack[DiscardOptions],
-    ) -> None:
-        check_names(options, (*_OWN_OPTIONS, *DiscardOptions.__annotations__))
-        single = DiscardGame(**options)
-        # Its kernels read the penalty alone; with an agent as the opponent others would be called.
-        rules = vector_kernels.Rules(np.int64(0), 0, -1, 0, penalty=single.options.penalty, alternates=False)
-        kernels = vector_kernels.begin_discards, vector_kernels.step_discards, vector_kernels.show_discards
-        self._set_up(single, rules, N_ACTIONS, kernels, (num_envs, autoreset_mode, copy, threads))
-
-    def _infos(self, who: np.ndarray) -> dict[str, Any]:
-        """The current infos; starters stand where other games have their dealers."""
-        out = self._out
-        infos = {"action_mask": out.action_mask, "illegal_action": out.illegal, "starter": out.dealers}
-        return infos | {f"_{key}": who for key in infos}

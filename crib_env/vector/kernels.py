@@ -8,7 +8,6 @@ import numpy as np
 
 from crib_env.engine import (
     DEAL,
-    DISCARD,
     OVER,
     TO_DRAW,
     act,
@@ -20,10 +19,9 @@ from crib_env.engine import (
     shuffle,
     winner_pays,
 )
-from crib_env.kernels import bit, kernel, popcount, variant
+from crib_env.kernels import kernel, variant
 from crib_env.observation import N_ACTIONS, write_bits, write_observation
 from crib_env.players.policies import CHOICES, random_choice
-from crib_env.scoring import show_points
 
 _POINTS, _WIN, _MATCH = range(3)  # indices in options.REWARDS
 NO_POLICY = np.int64(-1)  # the opponent is an agent's object, outside the kernels
@@ -46,22 +44,20 @@ class Table(NamedTuple):
 
     games: np.ndarray  # (N,) GAME
     seats: np.ndarray  # (N,) int8, the learner's
-    given: np.ndarray  # (N, D, 13) int8, deals that a reset gave
-    n_given: np.ndarray  # (N,) int64, how many of them this game has
     margins: np.ndarray  # (N,) int64, the learner's lead when it acted last
     n_begun: np.ndarray  # (N,) int64, how many episodes have begun
 
 
 class Shown(NamedTuple):
-    """The output of a step or a reset."""
+    """The output of a step or a reset: arrays, or tensors."""
 
-    observation: np.ndarray  # (N, 209, 659 or 479) int8 or float32
-    action_mask: np.ndarray  # (N, 52) int8 or bool
-    scores: np.ndarray  # (N, 2) int16
-    dealers: np.ndarray  # (N,) int8
-    rewards: np.ndarray  # (N,) float64
-    over: np.ndarray  # (N,) bool
-    illegal: np.ndarray  # (N,) bool, the episode has ended because the card was illegal
+    observation: Any  # (N, 209, 659 or 479) int8 or float32
+    action_mask: Any  # (N, 52) int8 or bool
+    scores: Any  # (N, 2) int16
+    dealers: Any  # (N,) int8
+    rewards: Any  # (N,) float64
+    over: Any  # (N,) bool
+    illegal: Any  # (N,) bool, the episode has ended because the card was illegal
 
 
 # The kernels for one game take its record and numbers but no arrays. Passing an array costs two atomic reference-count
@@ -103,17 +99,11 @@ def _go_on(table, rows, policy):
 
     Without a native opponent (``NO_POLICY``): until anybody is to act.
     """
-    games, seats, given, n_given = table.games, table.seats, table.given, table.n_given
     for i in rows:
-        g, seat = games[i], np.int64(seats[i])
+        g, seat = table.games[i], np.int64(table.seats[i])
         while True:
             if g["phase"] == DEAL:
-                k = np.int64(g["n_deals"])
-                if k < n_given[i]:  # one that a reset gave
-                    for c in range(13):
-                        g["cards"][c] = given[i, k, c]
-                else:
-                    shuffle(g)
+                shuffle(g)
                 begin_deal(g)
             if policy < 0 or g["phase"] == OVER or g["turn"] == seat:
                 break
@@ -185,7 +175,6 @@ def step_all(table, rows, cards, to_begin, rules, rewards, over, illegal):
         if to_begin[i]:
             if rules.alternates:
                 seats[i] = 1 - seats[i]
-            table.n_given[i] = 0
             begin_game(g, rules.episode, TO_DRAW, TO_DRAW, TO_DRAW, rules.start_spread)
             table.margins[i] = _margin(g, np.int64(seats[i]))
             table.n_begun[i] += 1
@@ -203,52 +192,3 @@ def against(policy: np.int64) -> tuple[Any, Any]:
     """:func:`begin_all` and :func:`step_all` against a native opponent. No other opponent is compiled with them."""
     go_on = variant(_go_on, "random_choice", random_choice if policy == NO_POLICY else CHOICES[policy])
     return variant(begin_all, "_go_on", go_on), variant(step_all, "_go_on", go_on)
-
-
-# The discard game. It uses only the cards, the stream, the hand of seat 0 and the phase of a record, and takes what the
-# kernels above take.
-
-
-@kernel
-def begin_discards(table, rows, rules, first_dealer, score_0, score_1):
-    """Deals six cards and a starter in each game."""
-    for i in rows:
-        _deal_six(table.games[i])
-
-
-@kernel
-def _deal_six(g):
-    shuffle(g)
-    g["hand"][0], g["phase"], g["turn"] = 0, DISCARD, 0
-    for k in range(6):
-        g["hand"][0] |= bit(g["cards"][k])
-
-
-@kernel
-def step_discards(table, rows, cards, to_begin, rules, rewards, over, illegal):
-    """Discards ``cards[i]`` in game i. The second card ends it, and so does an illegal card; see :func:`step_all`."""
-    for i in rows:
-        g = table.games[i]
-        over[i], illegal[i], rewards[i] = False, False, 0.0
-        if to_begin[i]:
-            _deal_six(g)
-        elif is_legal(g, cards[i]):
-            g["hand"][0] ^= bit(cards[i])
-            if popcount(g["hand"][0]) == 4:
-                g["phase"], over[i] = OVER, True
-                rewards[i] = show_points(g["hand"][0], np.int64(g["cards"][12]), False)
-        else:
-            call_off(g)
-            over[i], illegal[i], rewards[i] = True, True, rules.penalty
-
-
-@kernel
-def show_discards(table, rows, out):
-    """The cards still in the hand, those that can be discarded, and in the place of dealers the starters: -1 until the
-    episode is over."""
-    observation, mask, starters = out.observation, out.action_mask, out.dealers
-    for i in rows:
-        g = table.games[i]
-        write_bits(g["hand"][0], observation, i, np.int64(0))
-        write_bits(learners_mask(g, np.int64(0)), mask, i, np.int64(0))
-        starters[i] = g["cards"][12] if g["phase"] == OVER else -1

@@ -12,7 +12,6 @@ import numpy as np
 
 from crib_env.agents import make_agent
 from crib_env.agents.networks.weights_file import load_tensors
-from crib_env.players.tabular import TabularAgent
 from tests.attack import Attempts, Sizes
 from tests.helpers.files_of_users import HOSTILE, one_of_each_kind
 from tests.helpers.players import NETWORKS, player
@@ -69,14 +68,11 @@ def refuse_or_read(path: Path, read: Callable[[], Any], content: dict[str, Any] 
 
 
 def tables(folder: Path):
-    """Tables that ship with the package, and the table of a policy."""
+    """Tables that ship with the package."""
     for standard, kind, _ in TABLES.values():
         path, good = folder / f"{kind.__name__}.npz", standard()
         good.save(path)
         yield path, lambda kind=kind, path=path: vars(kind.load(path)), vars(good)
-    table, chances = folder / "table.npz", np.full((2, 13), 1 / 13)
-    np.savez(table, states=np.array(["p 45", "d 45 p7"]), chances=chances)
-    yield table, lambda: {"d 45 p7": TabularAgent(str(table))._chances("d 45 p7")}, {"d 45 p7": chances[0]}
 
 
 def weights(folder: Path):
