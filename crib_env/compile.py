@@ -52,7 +52,6 @@ def environments() -> None:
     env.views(env.agent_selection)
     env.restore(env.games.copy())
     env.redeal(env.agent_selection, 0)
-    env.state()
     list(stages(env.games, env.legal_actions()[0]))
     env.step(52)  # an illegal card, which ends the game
     kinds: list[dict[str, Any]] = [{"opponent": name} for name in (*NATIVE, _LowestCard())]
