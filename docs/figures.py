@@ -20,10 +20,19 @@ from crib_env import parse_cards
 from crib_env.agents.equilibrium import load_blueprint
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE
-from crib_env.evaluate.figures import AMOUNT, BLUE, COLOURS, GOOD_AND_BAD, GREY, RED, new_figure
 from crib_env.evaluate.makers.calibration import BANDS, DISCARDS, Calibration, in_band, losses
 from crib_env.evaluate.matches.game_records import GameRecord, read_records
-from crib_env.evaluate.runs.learning_curves import curve_of_json, draw_curves
+from crib_env.evaluate.runs.learning_curves import (
+    AMOUNT,
+    BLUE,
+    COLOURS,
+    GOOD_AND_BAD,
+    GREY,
+    RED,
+    curve_of_json,
+    draw_curves,
+    new_figure,
+)
 from crib_env.files.json_text import read_json
 from crib_env.files.whole_file import whole_file
 from crib_env.picture.drawing import draw_table

@@ -15,7 +15,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from crib_env.evaluate.command_line import checked, choose, read
-from crib_env.evaluate.ending import reported_errors
+from crib_env.evaluate.console import reported_errors
 
 PROG = "crib-env"
 ABOUT = "Two-player cribbage: matches between agents, measurements, a page to play at, training."
@@ -28,7 +28,7 @@ COMMANDS = {
     "analyse": "analyse:analyse_games",
     "analyse discard": "analyse:discard",
     "analyse leads": "analyse:leads",
-    "analyse rollout": "rollout:roll_out",
+    "analyse rollout": "analyse:roll_out",
     "suite": "suite:suite",
     "exploitability": "exploitability:exploitability",
     "solve play": "solve:solve_play",

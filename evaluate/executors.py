@@ -1,18 +1,76 @@
-"""Work past this process, by joblib: on processes of this machine, or on the workers of a Ray or Dask cluster."""
+"""Work shared among threads, each with copies of the players; and past this process, by joblib: on processes of this
+machine, or on the workers of a Ray or Dask cluster."""
 
 from __future__ import annotations
 
 import os
 import socket
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import BrokenExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
-from itertools import chain
+from itertools import chain, islice
+from queue import SimpleQueue
+from threading import Event
 from typing import Any, NamedTuple
 
 from crib_env.distribution import missing
+from crib_env.players.agent import Agent, copy_of
+from crib_env.players.agent_from_text import as_agent
+
+Tell = Callable[[int], None]
+"""Is told of further units done."""
+Each = Callable[[Callable[[Sequence[Agent], Any, Tell], Any], Iterable[Any]], Iterator[Any]]
+"""``each(function, items)`` yields ``function(players, item, tell)`` in the order of the items, which are taken when a
+thread has room for them."""
+
+
+@contextmanager
+def shared(players: Sequence[Agent], threads: int, on_progress: Tell = lambda done: None) -> Iterator[Each]:
+    """Lets threads work, each with copies of the players, which may have memory.
+
+    With one thread, or if a player must not be copied, the players themselves do all work. At the end, also by an
+    error, threads stop when they next call ``tell``, which calls ``on_progress``.
+    """
+    if threads == 1 or not all(as_agent(player).powers.copyable for player in players):
+        yield lambda function, items: (function(players, item, on_progress) for item in items)
+        return
+    stopped, free = Event(), SimpleQueue[Sequence[Agent]]()
+    for _ in range(threads):
+        free.put([copy_of(player) for player in players])
+
+    def tell(done: int) -> None:
+        if stopped.is_set():  # nobody waits for this thread
+            raise InterruptedError
+        on_progress(done)
+
+    def call(function: Callable[..., Any], item: Any) -> Any:
+        mine = free.get()
+        try:
+            return function(mine, item, tell)
+        finally:
+            free.put(mine)
+
+    def each(function: Callable[..., Any], items: Iterable[Any]) -> Iterator[Any]:
+        running, left = deque[Future[Any]](), iter(items)
+        while True:
+            while running and running[0].done():
+                yield running.popleft().result()
+            busy = [one for one in running if not one.done()]
+            begun = [pool.submit(call, function, item) for item in islice(left, threads - len(busy))]
+            running.extend(begun)
+            if not running:
+                return
+            wait(busy + begun, return_when=FIRST_COMPLETED)
+
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            yield each
+        finally:
+            stopped.set()
+
 
 _PACKAGES = {"processes": "joblib", "ray": "ray", "dask": "distributed"}
 _CONNECTING = 10.0  # seconds
@@ -28,11 +86,9 @@ class Cluster(NamedTuple):
     options: dict[str, Any]
 
     def each(self, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """Calls a function of a module with each of several tuples of arguments, which are taken as workers need them.
-
-        Yields the place of a call in ``calls`` and its result, in the order in which calls finish. A call is made again
-        if its worker was lost; after ten in a row comes an ``OSError``. Errors of calls are raised.
-        """
+        """Calls a function of a module with tuples of arguments, which are taken as workers need them; yields the place
+        of a call and its result as calls finish. A call whose worker was lost is made again; after ten in a row comes
+        an ``OSError``."""
         from joblib import Parallel, parallel_config
 
         running: dict[int, tuple[Any, ...]] = {}
@@ -78,9 +134,12 @@ def check_executor(executor: str) -> None:
 
 
 @contextmanager
-def connected(executor: str, threads: int = 1) -> Iterator[Cluster]:
+def connected(executor: str | None, threads: int = 1) -> Iterator[Cluster | None]:
     """Workers that ``--executor`` names, of so many threads each; without an address, on the cores of this machine.
-    ``ValueError`` if there are none."""
+    ``ValueError`` if there are none; ``None`` if it names nothing."""
+    if executor is None:
+        yield None
+        return
     check_executor(executor)
     name, _, address = executor.partition(":")
     with ExitStack() as opened:

@@ -5,22 +5,20 @@
     found = rollout(position("5H 5C JD QS 2H 3D", dealer=True, scores=(100, 110)), deals=2_000, seed=1)
     found.choices[0].cards, found.choices[0].chance, found.choices[0].chance_error
 
-A decision is a discard of two cards or a card of the play: :class:`crib_env.PlayerViews` of one decision, a game record
-(:data:`crib_env.engine.GAME`), or :func:`position` of cards as text. ``choices=["2H 3D", "QS JD"]`` compares only
-these. With ``confidence=1`` no choice is given up, and all play the same number of deals: a referee of fixed size.
+A decision is :class:`crib_env.PlayerViews` of one decision, a game record (:data:`crib_env.engine.GAME`), or
+:func:`position` of cards as text. With ``confidence=1`` no choice is given up, and all play the same number of deals.
 
-**Hidden cards.** Before the play nothing is known of the opponent's six cards. They are drawn at random, and if the
-opponent has discarded, the agent has done so for it. In the play its hand is drawn by how likely a sensible player
-holds it (:mod:`crib_env.agents.belief`), and its discards by how often each pair of ranks is discarded; with
+Before the play nothing is known of the opponent's six cards. They are drawn at random, and if the opponent has
+discarded, the agent has done so for it. In the play its hand is drawn by how likely a sensible player holds it
+(:mod:`crib_env.agents.belief`), and its discards by how often each pair of ranks is discarded; with
 ``hidden="uniform"`` all cards that agree with what was laid and every go are equally likely.
 
-**Luck.** The k-th deal is the same for all choices, so their differences vary little. Results are less luck, as those
-of matches are (:mod:`crib_env.evaluate.skill.luck.variates`): the luck of the starter, if it is still to be cut, and to
-the end of the game that of the later deals. It has mean zero whatever the agent plays.
+The k-th deal is the same for all choices. Results are less the luck of the starter, if it is still to be cut, and of
+later deals, as those of matches are (:mod:`crib_env.evaluate.skill.luck.variates`).
 
-**When to stop.** At fixed numbers of deals all choices are compared with the best one. A choice is given up if it is
-worse with a confidence that is shared out among all looks (the j-th has a part of 1 / j²) and all rivals, so that the
-chance to give up the best one stays below ``1 - confidence``. The rollout ends when one choice is left.
+At fixed numbers of deals all choices are compared with the best one. A choice is given up if it is worse with a
+confidence that is shared out among all looks (the j-th has a part of 1 / j²) and all rivals, so that the chance to give
+up the best one stays below ``1 - confidence``.
 """
 
 from __future__ import annotations
@@ -28,12 +26,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations, islice
-from queue import SimpleQueue
 from statistics import NormalDist
-from threading import Event
 from typing import Any, Literal, NamedTuple, get_type_hints
 
 import numpy as np
@@ -46,11 +41,12 @@ from crib_env.batch import GameBatch
 from crib_env.cards import format_cards, parse_card, parse_cards
 from crib_env.engine import DEAL_EPISODE, DEALER, GAME, GAME_EPISODE, PEGGING_EPISODE, PLAY, PONE, WIN
 from crib_env.evaluate.command_line import SomePositive
+from crib_env.evaluate.executors import Tell, shared
 from crib_env.evaluate.skill.luck.variates import NET_POINTS, WINS, LuckMeter, Measure, less_luck, standard_luck_table
 from crib_env.evaluate.skill.positions import act_all, after_cards, batch_of, before_discards, begin_all, cards_of
 from crib_env.hands import N_FOURS
 from crib_env.kernels import mask_of
-from crib_env.players.agent import Agent, copy_of
+from crib_env.players.agent import Agent
 from crib_env.players.agent_from_text import as_agent
 from crib_env.players.games import turns
 from crib_env.players.one_at_a_time import decisions
@@ -66,11 +62,7 @@ _ROW = np.zeros(1, np.int64)
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How to roll out, and when to stop.
-
-    Raises:
-        ValueError: a value is not allowed; the message names it.
-    """
+    """How to roll out, and when to stop; ``ValueError`` names a value that is not allowed."""
 
     until: Literal["deal", "game"] = "deal"
     """Play to the end of the deal, then the win table counts; or to the end of the game."""
@@ -184,11 +176,7 @@ def _replayed(deals: np.ndarray, dealer: bool, discards: Sequence[Any], laid: Se
 
 
 class _Worlds:
-    """Draws what a player does not see, and plays every choice on from there.
-
-    Args:
-        view: one decision.
-    """
+    """Draws what a player does not see in one decision, and plays every choice on from there."""
 
     def __init__(self, view: PlayerViews, plan: Plan) -> None:
         self._view, self._plan = view, plan
@@ -209,7 +197,7 @@ class _Worlds:
                 raise ValueError(f"no hand of the opponent agrees with {format_cards(self._laid)} laid")
             self._hands, self._totals = hands[:n], totals[:n]
 
-    def _before_discard(self, agent: Agent, rng: np.random.Generator) -> np.ndarray:
+    def _before_discard(self, players: Sequence[Agent], rng: np.random.Generator) -> np.ndarray:
         six = six_dealt(self._view)
         rest = np.setdiff1d(np.arange(52), six)
         others = rng.permuted(np.tile(rest, (_BLOCK, 1)), axis=1)[:, :7]
@@ -219,7 +207,7 @@ class _Worlds:
         begin_all(games, deals, np.full(_BLOCK, 0 if self._dealer else 1), scores, GAME_EPISODE)
         if self._dealer:
             batch = batch_of(games)
-            for turn in islice(turns(batch, [agent]), 2):
+            for turn in islice(turns(batch, players), 2):
                 turn.play()
             games = batch.games
         if (first := self._view.discards[0, 0]) >= 0:
@@ -248,15 +236,11 @@ class _Worlds:
         )
         return _replayed(deals, self._dealer, [view.discards[0], pairs], self._laid)
 
-    def play(self, agent: Agent, block: int, found: _Results, stopped: Event) -> np.ndarray:
-        """The results and the luck of the deals of a block, (K, N, 2, 3) by ``RESULTS``; match points are left out.
-
-        Args:
-            found: the choices that are left.
-            stopped: when it is set, nobody waits for this block.
-        """
+    def play(self, players: Sequence[Agent], block: int, found: _Results, tell: Tell) -> np.ndarray:
+        """The results and the luck of the deals of a block, (K, N, 2, 3) by ``RESULTS``, for the choices that are left;
+        match points are left out."""
         rng, choices = np.random.default_rng([self._plan.seed, block]), found.choices[found.left]
-        games = self._before_discard(agent, rng) if self._view.is_discard[0] else self._in_play(rng)
+        games = self._before_discard(players, rng) if self._view.is_discard[0] else self._in_play(rng)
         games["scores"], games["episode"] = self._scores, self._episode
         games["deal_stream"] = rng.integers(2**64, size=_BLOCK, dtype=np.uint64)
         batch = GameBatch(np.zeros(_BLOCK * len(choices), np.uint64))
@@ -267,9 +251,8 @@ class _Worlds:
         for cards in choices.T:
             batch.step(rows, np.tile(cards, _BLOCK))
             meter.note(rows)
-        for turn in turns(batch, [agent]):
-            if stopped.is_set():
-                raise InterruptedError
+        for turn in turns(batch, players):
+            tell(0)
             turn.play()
             meter.note(turn.rows)
         own, other = batch.games["scores"][:, 0].astype(np.int64), batch.games["scores"][:, 1].astype(np.int64)
@@ -287,7 +270,7 @@ class _Worlds:
 
 
 class _Results:
-    """What the choices have come to so far."""
+    """What the choices have come to so far; ``left`` are those not given up."""
 
     def __init__(self, choices: np.ndarray) -> None:
         self.choices, self.left = choices, np.arange(len(choices))
@@ -303,11 +286,6 @@ class _Results:
         all_parts = map(np.concatenate, self._parts)
         return [less_luck(part[:, 0], part[:, 1], between_equals=True) for part in all_parts]
 
-    def compared(self, values: list[np.ndarray], k: int, best: int) -> tuple[float, float]:
-        """How far choice ``k`` is behind, and the standard error, in the chance to win."""
-        n = len(values[k])
-        return _mean(values[best][:n, WINS] - values[k][:, WINS])
-
     def give_up(self, part: float) -> None:
         """Leaves out choices that are worse, each wrongly with a chance of ``part`` at most."""
         values = self._less_luck()
@@ -315,7 +293,7 @@ class _Results:
         limit = NormalDist().inv_cdf(1 - part) if part > 0 else math.inf
 
         def stays(k: int) -> bool:
-            behind, error = self.compared(values, k, best)
+            behind, error = _behind(values[best], values[k])
             return k == best or behind <= limit * error
 
         self.left = np.array([k for k in self.left.tolist() if stays(k)])
@@ -331,11 +309,8 @@ class _Results:
         order = sorted(range(len(values)), key=lambda k: (k not in self.left, -values[k][:, WINS].mean()))
         best, found = order[0], []
         for k in order:
-            chances, points = (values[k][:, result] for result in (WINS, NET_POINTS))
-            behind = self.compared(values, k, best)
-            found.append(
-                Choice(tuple(self.choices[k].tolist()), *_chance(chances), *_mean(points), *behind, len(chances))
-            )
+            figures = *_chance(values[k][:, WINS]), *_mean(values[k][:, NET_POINTS]), *_behind(values[best], values[k])
+            found.append(Choice(tuple(self.choices[k].tolist()), *figures, len(values[k])))
         before, after = np.concatenate(self._parts[best])[:, 0, WINS].var(), values[best][:, WINS].var()
         ratio = float(before / after) if after > 1e-20 else 1.0
         return Rollout(tuple(found), len(self.left) == 1 < len(self.choices), found[0].deals, ratio)
@@ -345,6 +320,11 @@ def _mean(values: np.ndarray) -> tuple[float, float]:
     return float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values)))
 
 
+def _behind(best: np.ndarray, other: np.ndarray) -> tuple[float, float]:
+    """How far a choice is behind in the chance to win, and the standard error, from results (N, 3) of both."""
+    return _mean(best[: len(other), WINS] - other[:, WINS])
+
+
 def _chance(values: np.ndarray) -> tuple[float, float]:
     """A chance and its standard error: at least one deal of them, as one that always won may lose yet."""
     mean, error = _mean(values)
@@ -352,11 +332,7 @@ def _chance(values: np.ndarray) -> tuple[float, float]:
 
 
 def _view_of(decision: Any) -> PlayerViews:
-    """The view of a decision.
-
-    Raises:
-        ValueError: it is none, or its game is over or not a whole deal.
-    """
+    """The view of a decision; ``ValueError`` if it is none, or its game is over or not a whole deal."""
     view = decision
     if isinstance(decision, (np.void, np.ndarray)) and decision.dtype == GAME and decision.size == 1:
         games = np.atleast_1d(np.array(decision))
@@ -373,11 +349,8 @@ def _view_of(decision: Any) -> PlayerViews:
 
 
 def _choices_of(view: PlayerViews, named: Sequence[str] | None) -> np.ndarray:
-    """The choices (K, C) of one decision; by default all, in the play one card of each rank.
-
-    Raises:
-        ValueError: one of those named is not legal, or is named twice; the message names it.
-    """
+    """The choices (K, C) of one decision; by default all, in the play one card of each rank. ``ValueError`` names one
+    that is not legal, or is given twice."""
     (decision,) = decisions(view)
     found = [tuple(sorted(read_answer(text, decision))) for text in (answers(decision) if named is None else named)]
     if named is None and not view.is_discard[0]:
@@ -412,25 +385,12 @@ def rollout(
     view, player = _view_of(decision), as_agent(agent)
     if player.powers.plays_once:
         raise ValueError(f"agent {player.name!r} cannot play many deals: give another")
-    found = _Results(_choices_of(view, choices))
-    worlds, stopped = _Worlds(view, plan), Event()
-    threads = plan.threads if player.powers.copyable else 1
-    players = SimpleQueue[Agent]()
-    for _ in range(threads):
-        players.put(player if threads == 1 else copy_of(player))
-
-    def play(block: int) -> np.ndarray:
-        mine = players.get()
-        try:
-            return worlds.play(mine, block, found, stopped)
-        finally:
-            players.put(mine)
-
+    found, worlds = _Results(_choices_of(view, choices)), _Worlds(view, plan)
     began, done, most, looks = time.monotonic(), 0, -(-plan.deals // _BLOCK), 0
-    pool = ThreadPoolExecutor(threads)
-    try:
+    with shared([player], plan.threads) as each:
         while done < most and not (looks and len(found.left) == 1 < len(found.choices)):
-            for part in pool.map(play, range(done, min(max(done + 1, math.ceil(_LOOKS * done)), most))):
+            blocks = range(done, min(max(done + 1, math.ceil(_LOOKS * done)), most))
+            for part in each(lambda players, block, tell: worlds.play(players, block, found, tell), blocks):
                 found.add(part)
                 done += 1
                 on_progress(_BLOCK, found.rollout)
@@ -441,7 +401,4 @@ def rollout(
                 found.give_up((1 - plan.confidence) * 6 / (math.pi * looks) ** 2 / max(len(found.choices) - 1, 1))
             if plan.error is not None and found.largest_error() <= plan.error:
                 break
-    finally:
-        stopped.set()
-        pool.shutdown(cancel_futures=True)
     return found.rollout()

@@ -41,4 +41,3 @@ def test_a_run_writes_json(tmp_path):
     content = json.loads(json_file.read_text())
     assert {"numpy", "numba", "gymnasium"} <= content["machine"].keys()
     assert all(len(values) == ROUNDS and min(values) > 0 for values in content["per_second"].values())
-    assert len(content["ratios"]) == 1  # two threads over one

@@ -12,8 +12,7 @@ from crib_env.agents import make_agent
 from crib_env.evaluate import __main__ as evaluate_main
 from crib_env.evaluate.commands import match as match_command
 from crib_env.evaluate.commands.match import MatchArguments, match
-from crib_env.evaluate.console import console
-from crib_env.evaluate.ending import printable, reported_errors
+from crib_env.evaluate.console import console, printable, reported_errors
 from crib_env.evaluate.matches import mirrored
 from crib_env.evaluate.matches.game_records import read_records
 from crib_env.train.loop.run import put_off_interrupts

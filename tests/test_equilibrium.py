@@ -304,8 +304,6 @@ def test_the_command_shows_a_hand_in_any_form(capsys):
     assert re.search(r"4 +100% +-0\.\d\d +0", first)
     leads(("6s4d4c5h",))
     assert capsys.readouterr().out == first
-    leads(("4C", "4D", "5H", "6S"), dealer=True)
-    assert re.search(r"5 +never", capsys.readouterr().out)
     with refused("4C 4D"):
         leads(("4C", "4D"))
 

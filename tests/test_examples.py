@@ -63,7 +63,7 @@ def test_a_network_learns_to_choose_as_others_did(run, tmp_path):
 
 def test_an_agent_of_ones_own_in_the_suite(tmp_path, capsys):
     others = ("play", "endgames", "pegging", "time", *(f"against-{name}" for name in BASELINES))
-    suite(("examples.own_agent:Wary",), share=("0.001",), skip=others, folder=tmp_path / "suite")
+    suite(("examples.own_agent:Wary",), share=0.001, skip=others, folder=tmp_path / "suite")
     assert "examples.own_agent:Wary" in capsys.readouterr().out
 
 

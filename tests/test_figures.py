@@ -8,7 +8,6 @@ import pytest
 from torch.utils.tensorboard import SummaryWriter
 
 from crib_env.evaluate.commands.runs import curves
-from crib_env.evaluate.figures import new_figure, save_figure
 from crib_env.evaluate.files import picture_paths, plain
 from crib_env.evaluate.runs.format import with_band
 from crib_env.evaluate.runs.learning_curves import (
@@ -19,8 +18,9 @@ from crib_env.evaluate.runs.learning_curves import (
     curves_by_label,
     draw_curves,
     mean_curve,
-    mean_of,
+    new_figure,
     read_curve,
+    save_figure,
 )
 from tests.helpers.refusals import refused
 from tests.helpers.written_runs import write_run
@@ -40,10 +40,9 @@ def test_a_picture_is_saved_as_png_and_svg_the_same_twice(name, tmp_path):
     assert "<svg" in (tmp_path / "curve.svg").read_text()
 
 
-def test_other_endings_are_refused_and_no_picture_is_no_path():
+def test_other_endings_are_refused():
     with refused("curve.pdf"):
         picture_paths(Path("curve.pdf"))
-    assert picture_paths(None) == ()
 
 
 def points(places, values):
@@ -52,27 +51,30 @@ def points(places, values):
     return Points(np.array(places, float), np.array(values), unknown, unknown)
 
 
+def training(*curves):
+    return mean_curve([Curve(curve, NO_POINTS) for curve in curves]).training
+
+
 def test_curves_are_joined_where_all_of_them_reach():
     one, two = points([0, 10, 20], [0.0, 1.0, 2.0]), points([5, 15, 30], [1.5, 2.5, 4.0])
-    places, mean, low, high = mean_of([one, two])
+    places, mean, low, high = training(one, two)
     assert places.tolist() == [5, 10, 15, 20]
     assert mean.tolist() == [1, 1.5, 2, 2.5]
     half = 12.7062 * 0.5  # Student's t with one degree of freedom, and the standard error of 0.5 and 1.5
     assert (high - mean).tolist() == pytest.approx([half] * 4) == (mean - low).tolist()
     with pytest.raises(ValueError, match="no learning curve in common"):
-        mean_of([one, points([40, 50], [0.0, 0.0])])
+        training(one, points([40, 50], [0.0, 0.0]))
 
 
 def test_a_single_run_keeps_its_own_intervals():
     run = Points(*np.array([[0.0, 10.0], [0.5, 0.6], [0.4, 0.5], [0.6, 0.7]]))
-    assert mean_of([run]) is run
-    assert mean_curve([Curve(run, NO_POINTS)]) == (run, NO_POINTS)
+    assert training(run) is run
 
 
 def test_finished_players_are_marks_of_their_own():
     """They are no points of the line, and their intervals are whiskers."""
     runs = [Curve(points([0, 10], [0.5, 0.6]), points([10 + k], [0.4 + k / 100])) for k in range(2)]
-    figure = draw_curves({"a": runs}, "greedy", "seconds", {"somebody": 45.0})
+    figure = draw_curves({"a": runs}, "greedy", "processor-seconds", {"somebody": 45.0})
     (axes,) = figure.axes
     assert axes.lines[0].get_ydata() == pytest.approx([50, 60])
     (bars,) = axes.containers
@@ -110,7 +112,7 @@ def make_run(folder, rates, speed, learner="ddqn", **settings):
     return folder
 
 
-def test_a_run_is_read_over_episodes_and_over_seconds(tmp_path):
+def test_a_run_is_read_over_episodes_and_over_processor_seconds(tmp_path):
     run = make_run(tmp_path / "run", [0.25, 0.5], speed=10)
     (episodes, rates, low, high), final = read_curve(run, "greedy", "episodes")
     assert episodes.tolist() == [200, 400]
@@ -118,44 +120,37 @@ def test_a_run_is_read_over_episodes_and_over_seconds(tmp_path):
     assert low == pytest.approx([0.15, 0.4])
     assert high == pytest.approx([0.35, 0.6])
     assert not len(final.places)
-    seconds = read_curve(run, "greedy", "seconds").training.places
-    assert seconds == pytest.approx([10 + 5, 10 + 5 + 10 / 3 + 2.5])
     on_processor = read_curve(run, "greedy", "processor-seconds").training.places
     assert on_processor.tolist() == [2.0, 4.0]
     with refused(run, "'random'"):
         read_curve(run, "random", "episodes")
 
 
-def test_runs_of_a_learner_are_one_curve(tmp_path, capsys):
-    runs = tuple(make_run(tmp_path / f"run-{k}", [0.25 + 0.1 * k, 0.5], speed=10) for k in range(3))
-    curves(runs, tmp_path / "curves.png", over="seconds")
+def make_seeds(folder, seeds):
+    write_run(folder, seed=0, seeds=seeds)
+    for k in range(seeds):
+        make_run(folder / f"seed-{k}", [0.25 + 0.1 * k, 0.5], speed=10)
+    return folder
+
+
+def test_runs_of_several_seeds_are_one_curve(tmp_path, capsys):
+    runs = make_seeds(tmp_path / "runs", 3)
+    curves((runs,), tmp_path / "curves.png", over="processor-seconds")
     assert "ddqn, mean of 3 runs" in (tmp_path / "curves.svg").read_text()
-    curves(runs, tmp_path / "curves.png", json_file=tmp_path / "curves.json")
+    curves((runs,), tmp_path / "curves.png", json_file=tmp_path / "curves.json")
     kept = json.loads((tmp_path / "curves.json").read_text())
     assert {label: len(of_label) for label, of_label in kept["curves"].items()} == {"ddqn": 3}
     assert kept["curves"]["ddqn"][2]["training"]["values"] == pytest.approx([0.45, 0.5])
     assert "games won against greedy" in (tmp_path / "curves.svg").read_text()
-    figure = draw_curves({"a": [read_curve(run, "greedy", "episodes") for run in runs]}, "greedy", "episodes")
+    figure = draw_curves(curves_by_label([runs], "greedy", "episodes"), "greedy", "episodes")
     assert figure.axes[0].lines[0].get_ydata() == pytest.approx([35, 50])
 
 
-def test_runs_are_curves_by_learner_and_settings(tmp_path):
-    """Two presets, one of them with two widths; the seed is no difference."""
-    settings = [
-        {"seed": 0, "preset": "default", "hidden": [8], "skip_forced": False},
-        {"seed": 1, "preset": "default", "hidden": [8], "skip_forced": False},
-        {"seed": 0, "preset": "default", "hidden": [16, 8], "skip_forced": False},
-        {"seed": 0, "preset": "paper", "hidden": [60], "skip_forced": True},
-    ]
-    runs = [make_run(tmp_path / f"run-{k}", [0.5, 0.6], 10, **one) for k, one in enumerate(settings)]
+def test_runs_of_one_learner_are_named_by_their_folders(tmp_path):
+    runs = [make_run(tmp_path / name, [0.5, 0.6], 10) for name in "ab"]
     td = make_run(tmp_path / "td", [0.5, 0.6], 10, "td", seed=0)
     found = curves_by_label((*runs, td), "greedy", "episodes")
-    assert {label: len(curves) for label, curves in found.items()} == {
-        "ddqn, preset default, hidden 8": 2,
-        "ddqn, preset default, hidden 16 8": 1,
-        "ddqn, preset paper": 1,
-        "td": 1,
-    }
+    assert [*found] == [f"ddqn, {runs[0]}", f"ddqn, {runs[1]}", "td"]
 
 
 def test_runs_of_several_seeds_are_taken_and_what_has_no_curve_is_left_out(tmp_path, capsys):
@@ -163,7 +158,7 @@ def test_runs_of_several_seeds_are_taken_and_what_has_no_curve_is_left_out(tmp_p
     sweep = write_run(tmp_path / "sweep", "td", seed=3, seeds=3)
     for seed in (3, 4):
         make_run(sweep / f"seed-{seed}", [0.5, 0.6], 10, "td", seed=seed)
-    silent = make_run(tmp_path / "silent", [], 10, "td", seed=0)
+    silent = make_run(tmp_path / "silent", [], 10, "ddqn", seed=0)
     found = curves_by_label((sweep, silent), "greedy", "episodes")
     assert {label: len(curves) for label, curves in found.items()} == {"td": 2}
     said = capsys.readouterr().out
@@ -182,15 +177,15 @@ def test_bad_runs_are_refused(tmp_path):
 
 def test_curves_of_exploitability(tmp_path):
     """Against a best response the curve is exploitability, in points, on logarithmic axes."""
+    runs = write_run(tmp_path / "runs", "td", seeds=2)
     for seed in range(2):
-        with SummaryWriter(str(write_run(tmp_path / str(seed), "td"))) as writer:
+        with SummaryWriter(str(write_run(runs / f"seed-{seed}", "td"))) as writer:
             for episodes, value in ((1_000, 0.9), (2_000, 0.4 + seed / 10)):
                 log(writer, with_band("strength/exploitability", value, value, value), episodes)
-    runs = [tmp_path / "0", tmp_path / "1"]
-    figure = draw_curves(curves_by_label(runs, "best-response", "episodes"), "best-response", "episodes")
+    figure = draw_curves(curves_by_label([runs], "best-response", "episodes"), "best-response", "episodes")
     (axes,) = figure.axes
     assert axes.get_ylabel() == "exploitability, points a deal"
     assert axes.lines[0].get_ydata() == pytest.approx([0.9, 0.45])
     assert (axes.get_xscale(), axes.get_yscale(), len(axes.lines)) == ("log", "log", 1)
     with refused("'greedy'"):
-        curves_by_label(runs, "greedy", "episodes")
+        curves_by_label([runs], "greedy", "episodes")

@@ -10,8 +10,7 @@ import pytest
 
 from crib_env.evaluate.commands.league import play_and_report
 from crib_env.evaluate.commands.solve import solve_play
-from crib_env.evaluate.files import check_outputs
-from crib_env.evaluate.job import LOCK, Job, held
+from crib_env.evaluate.files import LOCK, Job, check_outputs, held
 from crib_env.evaluate.makers.papers.__main__ import papers
 from crib_env.evaluate.matches.league import League
 from crib_env.train import td
@@ -25,7 +24,7 @@ from tests.helpers.small_settings import TD as SMALL
 HOLD = """
 import sys, time
 from pathlib import Path
-from crib_env.evaluate.job import held
+from crib_env.evaluate.files import held
 with held(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)

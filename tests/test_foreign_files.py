@@ -11,7 +11,7 @@ import torch
 
 from crib_env.agents import make_agent
 from crib_env.evaluate.commands.runs import runs
-from crib_env.evaluate.ending import reported_errors
+from crib_env.evaluate.console import reported_errors
 from crib_env.evaluate.matches.game_records import read_records
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import play_match

@@ -7,12 +7,10 @@ import sys
 import pytest
 
 from crib_env.agents import make_agent
-from crib_env.evaluate import progress
+from crib_env.evaluate import console as console_module
 from crib_env.evaluate.__main__ import main
-from crib_env.evaluate.console import LiteralConsole
-from crib_env.evaluate.ending import printable
+from crib_env.evaluate.console import LiteralConsole, ProgressLines, printable, progress_bar, say
 from crib_env.evaluate.matches.match import play_games
-from crib_env.evaluate.progress import ProgressLines, progress_bar, say
 from tests.helpers.command_here import run_here
 from tests.helpers.written_runs import summary_of, write_run
 
@@ -77,7 +75,7 @@ def test_names_of_folders(name, tmp_path):
 def test_bars_and_lines_above_them(name, monkeypatch):
     written = io.StringIO()
     console = LiteralConsole(file=written, width=120, force_terminal=True, legacy_windows=False, color_system=None)
-    monkeypatch.setattr(progress, "console", console)
+    monkeypatch.setattr(console_module, "console", console)
     bar, lines = progress_bar(), ProgressLines(name)
     with console.capture() as shown:
         for one in (bar, lines):

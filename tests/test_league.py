@@ -13,6 +13,7 @@ from crib_env.agents import make_agent
 from crib_env.evaluate.commands.league import play_and_report
 from crib_env.evaluate.console import console
 from crib_env.evaluate.matches import league as league_module
+from crib_env.evaluate.matches import match as match_module
 from crib_env.evaluate.matches.league import MEAN, League, Standings, rate
 from crib_env.evaluate.matches.match import play_match
 from tests.helpers.refusals import refused
@@ -38,7 +39,7 @@ def untimed(match):
 def assert_same(ones, others):
     assert [untimed(match) for match in ones] == [untimed(match) for match in others]
     for one, other in zip(ones, others):
-        assert np.array_equal(one.won, other.won)
+        assert one.by_deal == other.by_deal
 
 
 def test_a_match_of_a_league_is_the_match_played_alone(league, tmp_path):
@@ -46,8 +47,8 @@ def test_a_match_of_a_league_is_the_match_played_alone(league, tmp_path):
     assert len(matches) == 6
     for (i, j), match in zip(league.pairings, matches):
         alone = play_match(make_agent(AGENTS[i]), make_agent(AGENTS[j]), 40, seed=2)
-        assert match.result.wins == alone.wins == sum(map(int, match.won))
-        assert match.result.points_per_deal == alone.points_per_deal
+        assert match.result.wins == alone.wins == sum(match.by_deal)
+        assert match.result.margin == alone.margin
         assert (match.result.a, match.result.b) == (AGENTS[i], AGENTS[j])
 
 
@@ -83,7 +84,7 @@ def test_a_match_that_was_stopped_goes_on_after_its_finished_games(tmp_path, mon
     whole = league.play(league.begin(tmp_path / "whole"))
     folder = league.begin(tmp_path / "stopped")
     file = folder / "matches" / "1-3.jsonl"
-    real = league_module.add_records
+    real = match_module.add_records
     written = []
 
     def add_records(path, records):
@@ -92,7 +93,7 @@ def test_a_match_that_was_stopped_goes_on_after_its_finished_games(tmp_path, mon
         if len(written) == 18:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(league_module, "add_records", add_records)
+    monkeypatch.setattr(match_module, "add_records", add_records)
     with pytest.raises(KeyboardInterrupt):
         league.play(folder)
     kept = file.read_bytes()
@@ -119,7 +120,7 @@ def test_the_best_agent_stands_first(league, tmp_path):
     standings = Standings.of(League(AGENTS, 400, 1), matches)
     assert [AGENTS[k] for k in standings.order[:2]] == ["careful", "greedy"]
     assert standings.cells[1, 0].win_rate == pytest.approx(1 - standings.cells[0, 1].win_rate)
-    assert standings.cells[1, 0].low == pytest.approx(1 - standings.cells[0, 1].high)
+    assert standings.cells[1, 0].interval[0] == pytest.approx(1 - standings.cells[0, 1].interval[1])
     assert 0 < standings.misfit < 0.05
     assert (standings.microseconds > 0).all()
 
@@ -168,7 +169,7 @@ def test_a_damaged_match_is_named(of_two):
     league.play(folder)
     file = folder / "matches" / "1-2.json"
     whole = json.loads(file.read_text())
-    for content in ({"won": "01"}, *(whole | {"won": won} for won in ("", "2" * 20, "0" * 19))):
+    for content in ({"by_deal": [0, 1]}, *(whole | {"by_deal": one} for one in ([], [0] * 19, "2"))):
         file.write_text(json.dumps(content))
         with refused("1-2.json"):
             league.play(folder)

@@ -11,7 +11,7 @@ import pytest
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch, discards_worth
 from crib_env.evaluate.runs.learning_curves import read_scalars
-from crib_env.evaluate.runs.table import read_runs, rows_of
+from crib_env.evaluate.runs.table import read_run
 from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.kernels import streams
 from crib_env.solver.play_game import PlayGame
@@ -98,8 +98,8 @@ def test_strength_is_that_in_pegging(tmp_path):
     low, high = strength["random"]["interval"]
     assert low < strength["random"]["net_points"] < high
     assert (folder.path / "learning-curve.png").is_file()
-    header, (row,) = rows_of(read_runs(folder.path))
-    assert row[header.index("net points against greedy")].startswith(f"{strength['greedy']['net_points']:+.2f} ±")
+    row = read_run(folder.path)
+    assert row["net points against greedy"].startswith(f"{strength['greedy']['net_points']:+.2f} ±")
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import torch
 
 from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.evaluate.commands import benchmark, match, runs
-from crib_env.evaluate.figures import new_figure, save_figure
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.makers import cribs, pegging, win_table
 from crib_env.evaluate.matches import mirrored
 from crib_env.evaluate.matches.game_records import read_records
+from crib_env.evaluate.runs.learning_curves import new_figure, save_figure
 from crib_env.files.checked_file import save_arrays
 from crib_env.files.whole_file import check_output, whole_file
 from tests.full_disk import full_disk

@@ -244,7 +244,7 @@ def test_an_agent_of_ones_own_plays_wherever_agents_are_named(my_file, capsys):
     league = League(("random", spec), 4, 0)
     (played,) = league.play(league.begin(my_file / "league"))
     assert played.result.b == spec
-    suite((spec,), only=("time",), share=("0.02",), folder=my_file / "suite")
+    suite((spec,), only=("time",), share=0.02, folder=my_file / "suite")
     shown = capsys.readouterr().out
     assert spec in shown
     assert "mine:depth=3" in shown

@@ -44,7 +44,7 @@ def bot(does="pass", before=""):
 def pair(agent):
     """A pair of mirrored games, as what they do not share with another agent's."""
     result = play_match(agent, make_agent("greedy"), 2, seed=5)
-    return result.points_per_deal, result.margin
+    return result.skunks, result.margin
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +214,7 @@ def test_lines_may_be_long_and_come_in_pieces():
 
 def of_command(command):
     result = play_match(make_agent(f"pipe:{command}"), make_agent("greedy"), 10, seed=3)
-    return result.points_per_deal, result.margin
+    return result.skunks, result.margin
 
 
 @pytest.mark.skipif(not HAS_PERL, reason="there is no perl with JSON::PP")

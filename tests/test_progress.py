@@ -1,6 +1,6 @@
 """Progress where there is no terminal: a line for each tenth."""
 
-from crib_env.evaluate.progress import ProgressLines, progress_bar
+from crib_env.evaluate.console import ProgressLines, progress_bar
 
 
 class Clock:

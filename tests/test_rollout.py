@@ -12,8 +12,8 @@ from crib_env.cards import format_cards
 from crib_env.engine import GAME_EPISODE, OVER, WIN
 from crib_env.evaluate import rollout as of_rollouts
 from crib_env.evaluate.__main__ import run
-from crib_env.evaluate.commands import rollout as command
-from crib_env.evaluate.ending import reported_errors
+from crib_env.evaluate.commands import analyse as command
+from crib_env.evaluate.console import reported_errors
 from crib_env.evaluate.makers.suite import rolled_out
 from crib_env.evaluate.rollout import position, rollout
 from crib_env.evaluate.skill.positions import begin_all

@@ -10,7 +10,7 @@ import pytest
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from crib_env.evaluate.ending import reported_errors
+from crib_env.evaluate.console import reported_errors
 from crib_env.train import td
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder

@@ -10,8 +10,7 @@ from crib_env.agents import make_agent
 from crib_env.evaluate.matches import mirrored
 from crib_env.evaluate.matches.match import play_games, play_match
 from crib_env.evaluate.matches.mirrored import Games, mean_of_pairs
-from crib_env.evaluate.matches.stopping import Narrow, Sprt
-from crib_env.evaluate.statistics import looks, paired_rate_interval, reach
+from crib_env.evaluate.statistics import Narrow, Sprt, looks, paired_rate_interval, reach
 
 
 def test_looks_grow_by_a_quarter():
@@ -46,7 +45,7 @@ def simulated(chances, rng):
         wins = rng.choice([2, 1, 0], size=len(shard.deals), p=chances)
         won = np.stack([wins == 2, wins >= 1], axis=1).ravel()
         scores = np.where(won[:, None], [121, 100], [100, 121])
-        return Games(scores, *(np.zeros(2) for _ in range(4)))
+        return Games(scores, 0, np.zeros(2), np.zeros(2))
 
     return play_shard
 
@@ -111,8 +110,8 @@ def test_the_ratio_is_that_of_plain_likelihoods_if_all_pairs_are_won_or_lost():
     pairs = np.repeat([1.0, 0.0], [130, 70])
     low, high = (1 / (1 + 10 ** (-elo / 400)) for elo in (0, 100))
     plain = 130 * math.log(high / low) + 70 * math.log((1 - high) / (1 - low))
-    assert Sprt(0, 100).log_likelihood_ratio(pairs) == pytest.approx(plain, abs=0.01)
-    assert Sprt(-100, 0).log_likelihood_ratio(1 - pairs) == pytest.approx(-plain, abs=0.01)
+    assert Sprt(0, 100).found(pairs).log_likelihood_ratio == pytest.approx(plain, abs=0.01)
+    assert Sprt(-100, 0).found(1 - pairs).log_likelihood_ratio == pytest.approx(-plain, abs=0.01)
 
 
 def test_luckless_results_outside_of_0_to_1_are_tested_too():

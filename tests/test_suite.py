@@ -97,7 +97,7 @@ def test_cards_laid_lose_what_the_data_says():
 def test_a_folder_with_what_is_not_allowed_is_named(tmp_path):
     plan = Suite(("random",), 0.01)
     folder = plan.begin(tmp_path / "suite")
-    (folder / "config.json").write_text('{"agents": ["random"], "share": 0.01, "skip": ["nothing"], "shares": {}}')
+    (folder / "config.json").write_text('{"agents": ["random"], "share": 0.01, "skip": ["nothing"]}')
     with refused(folder, "skip=['nothing'], not []"):
         plan.begin(folder)
 

@@ -1,4 +1,4 @@
-"""The tier of the suite for language models, and shares of single tasks."""
+"""The tier of the suite for language models."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from crib_env.agents.llm import question
 from crib_env.evaluate.commands.suite import suite
 from crib_env.evaluate.skill.positions import batch_of
 from crib_env.evaluate.skill.suite import discards, play, text
-from crib_env.evaluate.skill.suite.suite import NAMES, Suite
+from crib_env.evaluate.skill.suite.suite import NAMES
 from crib_env.evaluate.skill.suite.task import NotMeasuredError, Work
 from crib_env.evaluate.statistics import Measured
 from tests.helpers.model_server import PlayerInWords, model_server
@@ -92,36 +92,12 @@ def test_what_a_model_does_not_answer_is_left_out_and_stated():
         text.measure(llm(url), work(0.01))
 
 
-def test_shares_of_single_tasks():
-    plan = Suite(("greedy",), 0.01, ("pegging", "time"), {"play": 0.5})
-    assert (plan.share_of("play"), plan.share_of("discards")) == (0.5, 0.01)
-    for shares, fault in (
-        ({"play": 2.0}, "share=2.0 is not allowed"),
-        ({"pla": 0.1}, "share=pla is not allowed: choose"),
-    ):
-        with refused(fault):
-            Suite(("greedy",), 1.0, (), shares)
-
-
-@pytest.mark.parametrize(
-    ("share", "fault"),
-    [
-        (("x",), "share=x is not allowed: give one number"),
-        (("0.1", "0.2"), "share=0.2 is not allowed"),
-        (("play=nan",), "share=play=nan"),
-    ],
-)
-def test_a_bad_share_is_named(share, fault):
-    with refused(fault):
-        suite(("greedy",), share=share)
-
-
 def test_tasks_by_name_and_a_resumed_suite(tmp_path):
-    suite(("greedy", "careful"), share=("0.02", "text=0.01"), only=("text",), folder=tmp_path / "s")
+    suite(("greedy", "careful"), share=0.01, only=("text",), folder=tmp_path / "s")
     assert sorted(path.name for path in (tmp_path / "s" / "tasks").iterdir()) == ["1-text.json", "2-text.json"]
     kept = json.loads((tmp_path / "s" / "config.json").read_text())
-    assert (kept["shares"], kept["share"], set(kept["skip"])) == ({"text": 0.01}, 0.02, set(NAMES) - {"text"})
-    suite(("greedy", "careful"), share=("0.02", "text=0.01"), only=("text",), folder=tmp_path / "s")
+    assert (kept["share"], set(kept["skip"])) == (0.01, set(NAMES) - {"text"})
+    suite(("greedy", "careful"), share=0.01, only=("text",), folder=tmp_path / "s")
     with refused("--only"):
         suite(("greedy",), only=("text",), skip=("time",))
     with refused("only=texts"):

@@ -14,7 +14,7 @@ import tyro
 
 from crib_env.evaluate.__main__ import ABOUT, PROG, names, run
 from crib_env.evaluate.command_line import SomeExecutor, SomeFolder, choose, read
-from crib_env.evaluate.ending import reported_errors
+from crib_env.evaluate.console import reported_errors
 from crib_env.evaluate.runs.format import SEEDS
 from crib_env.players.agent_from_text import is_outside
 from crib_env.train.registry import LEARNERS, learner_named, presets_of

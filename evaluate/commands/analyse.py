@@ -1,48 +1,45 @@
-"""What recorded games lost by choice and by luck; the discards of six cards, and the leads from four, for people."""
+"""What recorded games lost by choice and by luck; the discards of six cards, leads from four, and rollouts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Annotated
 
 import numpy as np
 import tyro
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from crib_env.agents.equilibrium import load_blueprint, pair_chances
+from crib_env.agents import make_agent
 from crib_env.cards import RANKS, format_cards, parse_cards
-from crib_env.engine import DEALER, PONE, WIN
-from crib_env.evaluate.command_line import File, Score, SomeJson
-from crib_env.evaluate.console import console, table_of
+from crib_env.engine import WIN
+from crib_env.evaluate.command_line import AgentOption, File, Score, SomeJson
+from crib_env.evaluate.console import advancing, console, table_of
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.matches.game_records import read_records
 from crib_env.evaluate.play.reasons import why_discard
-from crib_env.evaluate.progress import advancing
+from crib_env.evaluate.rollout import Plan, Rollout, position, rollout
 from crib_env.evaluate.skill.analysis.decisions import (
     LEAST,
-    Decision,
-    ErrorRate,
-    GameAnalysis,
+    SAME,
     PlayerSummary,
+    Rollouts,
     analyse,
     summarise_players,
 )
 from crib_env.evaluate.skill.analysis.judges import JudgeName, play_judge
-from crib_env.evaluate.skill.analysis.played_out import Rollouts
-from crib_env.evaluate.skill.luck.variates import CHANCES, NET_POINTS, RESULTS, WINS
+from crib_env.evaluate.skill.luck.variates import NET_POINTS, RESULTS, WINS
 from crib_env.evaluate.skill.positions import batch_of, before_discards
 from crib_env.evaluate.statistics import Measured
-from crib_env.exact.deal_classes import class_of, representatives
 from crib_env.hands import hand_number
-from crib_env.solver.deal.kinds import choices_of as choices_of_deals
+from crib_env.players.games import Z
 from crib_env.tables.analysis import analyse_discard
-from crib_env.tables.shipped import standard_deals, standard_leads
+from crib_env.tables.shipped import standard_leads
 from crib_env.values import Threads, WholeNumber
 
 _LISTED = 10  # decisions, those that lost most
-_NEVER = 0.0005  # a lead so rare is none in equilibrium, which leaves open how it is answered
 Cards = Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="CARD ...")]
+SomeCards = Annotated[tuple[str, ...], tyro.conf.arg(metavar="CARD ...", help_behavior_hint="")]
 
 
 def analyse_games(
@@ -74,15 +71,19 @@ def analyse_games(
         found = analyse(records, of_play, on_progress, threads, played_out)
     players = summarise_players(found)
     if json_file is not None:
-        write_json(json_file, _as_json(found, players, of_play.name))
+        by_name = {player.name: player for player in players}
+        write_json(json_file, {"play": of_play.name, "players": by_name, "games": found})
     console.print(players_table(players, of_play.name))
-    if any(rate.is_own_judge for player in players for rate in player.errors.values()):
-        console.print("own judge: chooses by the values that judge it, so its losses there say nothing")
-    listed = _worst(found)
-    if listed:
+    lost = [(one, decision) for one in found for decision in one.decisions if decision.chance_lost >= LEAST]
+    lost.sort(key=lambda one: -one[1].chance_lost)
+    if listed := lost[:_LISTED]:
         console.print(f"\nthe {len(listed)} decisions that lost most:")
-    for analysis, decision in listed:
-        console.print(_line(analysis, decision), highlight=False, soft_wrap=True)
+    for one, decision in listed:
+        who, verb = one.record.names[decision.seat], "discards" if decision.kind == "discard" else "lays"
+        scores = "–".join(map(str, one.scores[decision.deal].tolist()))
+        place = f"game {one.record.game}, deal {decision.deal + 1} ({scores})"
+        line = f"  {place}: {who} {verb} {format_cards(decision.chosen)}, {decision.told()}"
+        console.print(line, highlight=False, soft_wrap=True)
 
 
 def players_table(players: list[PlayerSummary], judge: str) -> Table:
@@ -94,9 +95,8 @@ def players_table(players: list[PlayerSummary], judge: str) -> Table:
         rates = [player.errors.get(kind) for player in players]
         table.add_section()
         table.add_row(f"decisions: {kind}", *(f"{rate.decisions:,}" if rate else "0" for rate in rates))
-        table.add_row(f"  {one} loses, % points to win", *(_lost(rate) for rate in rates))
-        points = (_number(rate.points_lost, 1) if rate and not rate.is_own_judge else "" for rate in rates)
-        table.add_row("  points", *points)
+        table.add_row(f"  {one} loses, % points to win", *(_number(rate and rate.chance_lost, 100) for rate in rates))
+        table.add_row("  points", *(_number(rate and rate.points_lost, 1) for rate in rates))
     table.add_section()
     for size in players[0].blunders:
         table.add_row(
@@ -113,62 +113,11 @@ def players_table(players: list[PlayerSummary], judge: str) -> Table:
     return table
 
 
-def _lost(rate: ErrorRate | None) -> str:
-    if rate is None:
+def _number(value: Measured | None, unit: float) -> str:
+    if value is None:
         return ""
-    return "own judge" if rate.is_own_judge else _number(rate.chance_lost, 100)
-
-
-def _number(value: Measured, unit: float) -> str:
     half = "" if value.half_width is None else f" ± {unit * value.half_width:.3f}"
     return f"{unit * value.mean:.3f}{half}"
-
-
-def _worst(analyses: list[GameAnalysis]) -> list[tuple[GameAnalysis, Decision]]:
-    every = [(analysis, decision) for analysis in analyses for decision in analysis.decisions]
-    lost = [one for one in every if one[1].chance_lost >= LEAST]
-    return sorted(lost, key=lambda one: -one[1].chance_lost)[:_LISTED]
-
-
-def _line(analysis: GameAnalysis, decision: Decision) -> str:
-    who, verb = analysis.record.names[decision.seat], "discards" if decision.kind == "discard" else "lays"
-    scores = "–".join(map(str, analysis.scores[decision.deal].tolist()))
-    place = f"game {analysis.record.game}, deal {decision.deal + 1} ({scores})"
-    return f"  {place}: {who} {verb} {format_cards(decision.chosen)}, {decision.told()}"
-
-
-def _as_json(analyses: list[GameAnalysis], players: list[PlayerSummary], judge: str) -> dict[str, Any]:
-    def luck(one: GameAnalysis, deal: int) -> dict[str, dict[str, float]]:
-        return {chance: dict(zip(RESULTS, values.tolist())) for chance, values in zip(CHANCES, one.luck[deal])}
-
-    return {
-        "play": judge,
-        "players": {player.name: player for player in players},
-        "games": [
-            {
-                "game": one.record.game,
-                "players": one.record.names,
-                "scores": one.record.scores,
-                "deals": [
-                    {"scores": scores.tolist(), "dealer": dealer, "luck_of_seat_0": luck(one, deal)}
-                    for deal, (scores, dealer) in enumerate(zip(one.scores, one.dealers))
-                ],
-                "decisions": [
-                    decision._asdict() | {"chosen": format_cards(decision.chosen), "best": format_cards(decision.best)}
-                    for decision in one.decisions
-                ],
-            }
-            for one in analyses
-        ],
-    }
-
-
-class Choice(NamedTuple):
-    """Discards that differ only in suits and have the same value."""
-
-    row: np.void
-    """The row of dtype ``ANALYSIS`` of the first of them."""
-    pairs: list[list[int]]
 
 
 def _in_order(cards: Iterable[int]) -> list[int]:
@@ -177,17 +126,6 @@ def _in_order(cards: Iterable[int]) -> list[int]:
 
 def _by_rank(cards: Iterable[int]) -> str:
     return format_cards(_in_order(cards))
-
-
-def choices_of(rows: np.ndarray) -> list[Choice]:
-    """The rows of an analysis, in their order; pairs of the same ranks and the same values are one choice."""
-    choices: dict[tuple[object, ...], Choice] = {}
-    for row in rows:
-        pair = row["discard"].tolist()
-        shown = (row[name].round(6) for name in ("hand_mean", "hand_std", "crib_expected", "win_probability"))
-        key = (*sorted(card % 13 for card in pair), *shown)
-        choices.setdefault(key, Choice(row, [])).pairs.append(pair)
-    return list(choices.values())
 
 
 def discard(cards: Cards, dealer: bool = False, scores: tuple[Score, Score] = (0, 0)) -> None:
@@ -199,89 +137,145 @@ def discard(cards: Cards, dealer: bool = False, scores: tuple[Score, Score] = (0
         scores: Own score and the opponent's.
     """
     text = " ".join(cards)
-    rows = analyse_discard(text, dealer=dealer, scores=scores)
-    held, choices = parse_cards(text), choices_of(rows)
-    role = "dealer" if dealer else "pone"
-    title = f"{_by_rank(held)} as {role} at {scores[0]}–{scores[1]}, to {WIN}"
+    rows, held = analyse_discard(text, dealer=dealer, scores=scores), parse_cards(text)
+    wins = rows["win_probability"]
+    title = f"{_by_rank(held)} as {'dealer' if dealer else 'pone'} at {scores[0]}–{scores[1]}, to {WIN}"
     columns = ("discard", "keep", "hand", "from–to", "crib", "pegging", "total", "wins", "% points")
     table = table_of(title, columns, words=2, no_wrap=True, box=SIMPLE_HEAD, padding=0)
-    for choice in choices:
-        row = choice.row
+    for k, row in enumerate(rows):
         table.add_row(
-            "\n".join(map(_by_rank, choice.pairs)),
-            "\n".join(_by_rank(set(held) - set(pair)) for pair in choice.pairs),
+            _by_rank(row["discard"]),
+            _by_rank(set(held) - set(row["discard"].tolist())),
             f"{row['hand_mean']:.2f}",
             f"{row['hand_min']}–{row['hand_max']}",
             f"{row['crib_expected'] if dealer else -row['crib_expected']:+.2f}",
             f"{row['pegging']:+.2f}",
             f"{row['total']:.2f}",
             f"{row['win_probability']:.2%}",
-            f"{100 * (row['win_probability'] - rows['win_probability'][0]):+.2f}" if choice is not choices[0] else "",
+            f"{100 * (row['win_probability'] - wins[0]):+.2f}" if k else "",
         )
     console.print(table)
-    best, second = choices[0].pairs[0], choices[1].pairs[0]
-    game = batch_of(before_discards(np.array([held]), np.array([dealer]), np.array([scores])))
+    other = int(np.argmax(wins < wins[0] - SAME)) or 1  # not one that differs in its suits alone
+    best, second = (rows["discard"][k].tolist() for k in (0, other))
     console.print(f"{_by_rank(best)} rather than {_by_rank(second)}:")
+    game = batch_of(before_discards(np.array([held]), np.array([dealer]), np.array([scores])))
     reason = why_discard(game.views(np.zeros(1, np.int64)), best, second)
     console.print(f"{reason.said}\n{reason.figures}")
-    console.print(in_equilibrium(held, dealer))
     console.print(
-        f"hands are exact; crib and pegging are sampled: totals are known to ± {1.96 * rows['total_error'].max():.2f}"
+        f"hands are exact; crib and pegging are sampled: totals are known to ± {Z * rows['total_error'].max():.2f}"
     )
 
 
-def in_equilibrium(held: Sequence[int], dealer: bool) -> str:
-    """A line saying how often an equilibrium of whole deals discards each pair, and what the next best one loses."""
-    six = np.sort(held)[None]
-    pairs, chances = pair_chances(load_blueprint(), six, np.array([dealer]))
-    totals = standard_deals().totals(DEALER if dealer else PONE, choices_of_deals(representatives()[class_of(six)[0]]))[
-        0
-    ]
-    shares = chances[0] / chances[0].sum()
-    order = np.lexsort((-totals, -shares)).tolist()
-    names = [_by_rank(pair) for pair in pairs[0].tolist()]
-    said = ", ".join(f"{names[k]} {shares[k]:.0%}" for k in order if shares[k] > 0)
-    left = next(k for k in order if shares[k] == 0)
-    return f"in equilibrium, for points: {said}; then {names[left]}, which loses {totals.max() - totals[left]:.2f}"
-
-
-def leads(cards: Cards, dealer: bool = False) -> None:
-    """Shows what the equilibrium leads as pone, or answers as dealer, how often, and what each card costs.
+def leads(cards: Cards) -> None:
+    """Shows what the equilibrium leads as pone, how often, and what each card costs.
 
     The pegging game: eight cards dealt at random, four each, no crib and no starter. A card costs what its player loses
     to the end of the play, in points, against an opponent who plays the equilibrium.
 
     Args:
         cards: Four cards, such as 4C 4D 5H 6S, or without spaces, 4c4d5h6s. Suits do not matter.
-        dealer: Answers to each lead, in place of leads.
     """
     hand = _in_order(parse_cards(" ".join(cards)))
     if len(hand) != 4:
         raise ValueError(f"{' '.join(cards)} is not allowed: give four cards")
-    found, name, ranks = standard_leads(), format_cards(hand), [card % 13 for card in hand]
+    found, ranks = standard_leads(), [card % 13 for card in hand]
     h, own = hand_number(ranks), [k for k in range(4) if ranks[k] not in ranks[:k]]
-    rows: list[tuple[str, ...]] = []
-    if dealer:
-        title = f"answers from {name}: how often, and what each card costs"
-        columns: tuple[str, ...] = ("lead", "led", "net points", *(RANKS[ranks[k]] for k in own))
-        for led in (led for led in range(13) if ranks.count(led) < 4):
-            if found.led[led, h] < _NEVER:
-                rows.append((RANKS[led], "never"))
-                continue
-            chances, costs = found.answer_chance[led, h].astype(float), found.answer_cost[led, h].astype(float)
-            cells = (f"{chances[k]:.0%} {_cost(costs[k]):>4}" for k in own)
-            rows.append((RANKS[led], f"{found.led[led, h]:.1%}", f"{found.answer_value[led, h]:+.2f}", *cells))
-    else:
-        title, columns = f"leads from {name}", ("lead", "how often", "net points", "cost")
-        chances, costs = found.lead_chance[h].astype(float), found.lead_cost[h].astype(float)
-        for k in sorted(own, key=lambda k: -chances[k]):
-            value = f"{found.lead_value[h] - costs[k]:+.2f}"
-            rows.append((RANKS[ranks[k]], f"{chances[k]:.0%}", value, _cost(costs[k])))
+    value, chances, costs = (of[h].astype(float) for of in (found.lead_value, found.lead_chance, found.lead_cost))
+    rows = [
+        (
+            RANKS[ranks[k]],
+            f"{chances[k]:.0%}",
+            f"{value - costs[k]:+.2f}",
+            f"{costs[k]:.2f}" if costs[k] >= 0.005 else "0",
+        )
+        for k in sorted(own, key=lambda k: -chances[k])
+    ]
+    columns = "lead", "how often", "net points", "cost"
+    title = f"leads from {format_cards(hand)}"
     console.print(table_of(title, columns, rows, no_wrap=True, box=SIMPLE_HEAD, padding=(0, 1, 0, 0)))
     console.print(
         f"points in equilibrium of the pegging game, known to ± {float(found.nash_conv):.3f} in the mean of all deals"
     )
 
 
-def _cost(points: float) -> str:
-    return f"{points:.2f}" if points >= 0.005 else "0"
+def roll_out(
+    cards: Cards,
+    plan: Annotated[Plan, tyro.conf.arg(name="")],
+    *,
+    dealer: bool = False,
+    scores: tuple[Score, Score] = (0, 0),
+    discarded: SomeCards = (),
+    starter: Annotated[str | None, tyro.conf.arg(metavar="CARD", help_behavior_hint="")] = None,
+    laid: SomeCards = (),
+    choices: Annotated[tuple[str, ...], tyro.conf.arg(metavar="CARDS ...", help_behavior_hint="")] = (),
+    agent: AgentOption = "best",
+    json_file: SomeJson = None,
+) -> None:
+    """Plays each choice of a decision on, in both seats, from the same hidden cards, and compares what comes of it.
+
+    A discard, or with `--discarded` and `--starter` a card of the play. Ctrl-C prints what is known by then.
+
+    Args:
+        cards: The six cards dealt, such as 5H 5C JD QS 2H 3D.
+        plan: How, and when to stop.
+        dealer: Whether this player deals.
+        scores: Own score and the opponent's, now.
+        discarded: In the play, the two of the six that are discarded.
+        starter: In the play, the starter.
+        laid: In the play, the cards laid so far by both, oldest first; those not of the six are the opponent's.
+        choices: The choices to compare, each in quotes, such as "2H 3D" "JD QS"; by default all.
+        agent: The agent in both seats.
+        json_file: Also write the result, with standard errors, to this file.
+    """
+    check_outputs(json_file)
+    decision = position(
+        " ".join(cards), dealer, scores, discarded=" ".join(discarded), starter=starter, laid=" ".join(laid)
+    )
+    player, known = make_agent(agent), list[Callable[[], Rollout]]()
+    stopped: BaseException | None = None
+    try:
+        with advancing(f"{player.name} plays on", plan.deals) as on_progress:
+
+            def tell(done: int, so_far: Callable[[], Rollout]) -> None:
+                known[:] = [so_far]
+                on_progress(done)
+
+            found = rollout(decision, choices or None, player, tell, **vars(plan))
+    except KeyboardInterrupt as interrupt:
+        if not known:
+            raise
+        stopped, found = interrupt, known[0]()
+    role = f"{'dealer' if dealer else 'pone'} at {scores[0]}–{scores[1]}"
+    try:
+        if json_file is not None:
+            write_json(json_file, found)
+    finally:
+        console.print(
+            _rollout_table(f"{' '.join(cards)} as {role}, {player.name} to the end of the {plan.until}", found)
+        )
+        console.print(_verdict(found, plan))
+    if stopped is not None:
+        raise stopped
+
+
+def _rollout_table(title: str, found: Rollout) -> Table:
+    columns = ("choice", "wins, %", "behind", "net points", "deals")
+    table = table_of(title, columns, no_wrap=True, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for one in found.choices:
+        behind = f"{100 * one.behind:.2f} ± {100 * Z * one.behind_error:.2f}" if one is not found.choices[0] else ""
+        table.add_row(
+            format_cards(one.cards),
+            f"{100 * one.chance:.2f} ± {100 * Z * one.chance_error:.2f}",
+            behind,
+            f"{one.points:+.2f} ± {Z * one.points_error:.2f}",
+            f"{one.deals:,}",
+        )
+    return table
+
+
+def _verdict(found: Rollout, plan: Plan) -> str:
+    best = format_cards(found.choices[0].cards)
+    decided = f"{best} is best, with a confidence of {plan.confidence:.0%}" if found.is_decided else "not decided"
+    return (
+        f"{decided}; with their luck {found.variance_ratio:.1f} times as many deals would be needed; seed {plan.seed}"
+    )

@@ -17,15 +17,13 @@ from typing import Annotated, Any, Literal, get_args
 import gymnasium
 import numpy as np
 import tyro
-from rich.table import Table
 
 import crib_env
 from crib_env.batch import GameBatch
 from crib_env.engine import GAME, OVER, TO_DRAW, begin_deal, begin_game, shuffle, step
 from crib_env.evaluate.command_line import SomeJson
-from crib_env.evaluate.console import console, table_of
+from crib_env.evaluate.console import console, progress_bar, table_of
 from crib_env.evaluate.files import check_outputs, write_json
-from crib_env.evaluate.progress import progress_bar
 from crib_env.exact.discard_statistics import discard_statistics
 from crib_env.kernels import GOLDEN, kernel, mix, streams
 from crib_env.players.policies import GREEDY, RANDOM, native_card, random_card
@@ -36,21 +34,17 @@ ROUNDS = 5
 GAMES = 4_096
 MANY_GAMES = 65_536  # so many that waking a second thread takes almost no time beside its work
 Section = Literal["games", "vector", "single", "openspiel"]
+Work = dict[str, Callable[[], int]]
+"""By name and unit: what does a fraction of a second of some work, and returns the number of units."""
 _PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo", "open_spiel")
 
 
-Work = dict[str, Callable[[], int]]
-"""By name and unit: what does a fraction of a second of some work, and returns the number of units."""
-Rates = dict[str, list[float]]
-"""By name, units a second, or the ratio of two such figures: one value a round."""
-
-
-def measure(works: Work, seconds: float, on_progress: Callable[[str], None]) -> Rates:
+def measure(works: Work, seconds: float, on_progress: Callable[[str], None]) -> dict[str, list[float]]:
     """Units a second by name: each in every round, ``seconds`` at a time, after a first call that compiles."""
     for name, run in works.items():
         on_progress(name)
         run()
-    rates: Rates = {name: [] for name in works}
+    rates: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(ROUNDS):
         for name, run in works.items():
             on_progress(name)
@@ -60,25 +54,6 @@ def measure(works: Work, seconds: float, on_progress: Callable[[str], None]) -> 
                 spent = time.perf_counter() - started
             rates[name].append(done / spent)
     return rates
-
-
-def _table(title: str, columns: tuple[str, str, str], rates: Rates, form: str) -> Table:
-    """Of each row the median, and the lowest to the highest."""
-    rows = (
-        (name, f"{statistics.median(of):{form}}", f"{min(of):{form}} to {max(of):{form}}") for name, of in rates.items()
-    )
-    return table_of(title, columns, rows)
-
-
-# What is measured.
-
-ENGINE, ONE_GAME = "random full games, engine", "random full games, raw_env"
-ONE_THREAD = "vector env, 65,536 games, copy=False, learner's steps"
-TWO_THREADS = "vector env, 65,536 games, copy=False, two threads, learner's steps"
-SAMPLED = "random full games, OpenSpiel, chance sampled by its probabilities"
-FAST = "random full games, OpenSpiel, chance picked as actions are"
-# The pairs of speeds whose ratio is shown, if both were measured.
-_RATIOS = ((TWO_THREADS, ONE_THREAD), (ENGINE, SAMPLED), (ENGINE, FAST), (ONE_GAME, SAMPLED), (ONE_GAME, FAST))
 
 
 @kernel
@@ -97,9 +72,8 @@ def _play_games(games, policy, n):
 
 def _whole_games() -> Work:
     """Random and greedy games, random decisions of a batch, and statistics of discards."""
-    game, seed = np.zeros(1, GAME), iter(range(10**9))
+    game, seed, rng = np.zeros(1, GAME), iter(range(10**9)), np.random.default_rng(0)
     game["episode_stream"] = streams(0, 1)
-    rng = np.random.default_rng(0)
     hands = np.array([rng.choice(52, 6, replace=False) for _ in range(1_000)])
 
     def batch() -> int:
@@ -112,7 +86,7 @@ def _whole_games() -> Work:
         return decisions
 
     return {
-        ENGINE: lambda: 2_000 if _play_games(game, RANDOM, 2_000) else 0,
+        "random full games, engine": lambda: 2_000 if _play_games(game, RANDOM, 2_000) else 0,
         "random decisions, engine": lambda: int(_play_games(game, RANDOM, 2_000)),
         "greedy full games, engine": lambda: 100 if _play_games(game, GREEDY, 100) else 0,
         "batch of both seats, decisions with observations and masks": batch,
@@ -157,54 +131,47 @@ class RandomPlay:
 
 def _vector_steps() -> Work:
     """Steps that return observations and masks, including the choice of random cards."""
+    many = "vector env, 65,536 games, copy=False"
     return {
         "vector env, learner's steps": RandomPlay(GAMES).run,
-        ONE_THREAD: RandomPlay(MANY_GAMES, copy=False).run,
-        TWO_THREADS: RandomPlay(MANY_GAMES, copy=False, threads=2).run,
+        f"{many}, learner's steps": RandomPlay(MANY_GAMES, copy=False).run,
+        f"{many}, two threads, learner's steps": RandomPlay(MANY_GAMES, copy=False, threads=2).run,
     }
 
 
 def _single_games() -> Work:
-    """Random play, in whole episodes."""
+    """Random play, in whole games; those of ``raw_env`` without observations, as in the rows of OpenSpiel."""
     pick = random.Random(0)
+    single, raw, checked = SingleAgentCribbage(), crib_env.raw_env(), crib_env.env()
 
-    def learners_steps(env: SingleAgentCribbage) -> int:
-        steps = 0
-        for _ in range(20):
-            _, info = env.reset()
-            terminated = False
-            while not terminated:
-                legal = info["action_mask"].nonzero()[0]
-                _, _, terminated, _, info = env.step(legal[int(pick.random() * len(legal))])
-                steps += 1
+    def random_of(legal: Any) -> Any:
+        return legal[int(pick.random() * len(legal))]
+
+    def learners_steps() -> int:
+        (_, info), steps, terminated = single.reset(), 0, False
+        while not terminated:
+            _, _, terminated, _, info = single.step(random_of(info["action_mask"].nonzero()[0]))
+            steps += 1
         return steps
 
     def turns(env: Any) -> int:
         """Through PettingZoo's loop."""
+        env.reset()
         turns = 0
-        for _ in range(20):
-            env.reset()
-            while True:
-                observation, _reward, terminated, truncated, _info = env.last()
-                if terminated or truncated:
-                    break
-                legal = observation["action_mask"].nonzero()[0]
-                env.step(legal[int(pick.random() * len(legal))])
-                turns += 1
+        while not any((last := env.last())[2:4]):
+            env.step(random_of(last[0]["action_mask"].nonzero()[0]))
+            turns += 1
         return turns
 
-    def full_games(env: crib_env.raw_env) -> int:
-        """Without observations, as in the rows of OpenSpiel."""
-        for _ in range(20):
-            env.reset()
-            while legal := env.legal_actions():
-                env.step(legal[int(pick.random() * len(legal))])
-        return 20
+    def full_game() -> int:
+        raw.reset()
+        while legal := raw.legal_actions():
+            raw.step(random_of(legal))
+        return 1
 
-    single, raw, checked = SingleAgentCribbage(), crib_env.raw_env(), crib_env.env()
     return {
-        "single env, learner's steps": lambda: learners_steps(single),
-        ONE_GAME: lambda: full_games(raw),
+        "single env, learner's steps": learners_steps,
+        "random full games, raw_env": full_game,
         "crib_env raw_env, turns": lambda: turns(raw),
         "crib_env env, turns": lambda: turns(checked),
     }
@@ -223,19 +190,22 @@ def _openspiel() -> Work:
         return {}
     game, rng, pick = pyspiel.load_game("cribbage(players=2)"), np.random.default_rng(0), random.Random(0)
 
-    def play(n: int, by_probabilities: bool) -> int:
-        for _ in range(n):
-            state = game.new_initial_state()
-            while not state.is_terminal():
-                if by_probabilities and state.is_chance_node():
-                    outcomes, probabilities = zip(*state.chance_outcomes())
-                    state.apply_action(int(rng.choice(outcomes, p=probabilities)))
-                else:
-                    legal = state.legal_actions()
-                    state.apply_action(legal[int(pick.random() * len(legal))])
-        return n
+    def play(by_probabilities: bool) -> int:
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            if by_probabilities and state.is_chance_node():
+                outcomes, probabilities = zip(*state.chance_outcomes())
+                state.apply_action(int(rng.choice(outcomes, p=probabilities)))
+            else:
+                legal = state.legal_actions()
+                state.apply_action(legal[int(pick.random() * len(legal))])
+        return 1
 
-    return {SAMPLED: lambda: play(20, True), FAST: lambda: play(100, False)}
+    name = "random full games, OpenSpiel, chance"
+    return {
+        f"{name} sampled by its probabilities": lambda: play(True),
+        f"{name} picked as actions are": lambda: play(False),
+    }
 
 
 _SECTIONS = {"games": _whole_games, "vector": _vector_steps, "single": _single_games, "openspiel": _openspiel}
@@ -253,7 +223,7 @@ def benchmark(
     Args:
         sections: What to measure: games, vector, single, openspiel; by default all.
         seconds: Seconds for each speed in each of five rounds.
-        json_file: Also write the figures of every round to this file.
+        json_file: Also write the figures of every round to this file; they can be divided round by round.
     """
     check_outputs(json_file)
     with progress_bar() as progress:
@@ -261,25 +231,16 @@ def benchmark(
         works = {name: run for section in sections for name, run in _SECTIONS[section]().items()}
         progress.update(task, total=len(works) * (ROUNDS + 1))
         rates = measure(works, seconds, lambda name: progress.update(task, advance=1, description=name))
-    ratios = {
-        f"{one} / {other}": [of_one / of_other for of_one, of_other in zip(rates[one], rates[other])]
-        for one, other in _RATIOS
-        if {one, other} <= {*rates}
-    }
-    try:
-        if json_file is not None:
-            write_json(json_file, {"machine": _machine(), "per_second": rates, "ratios": ratios})
-    finally:
-        title = f"a second: median of {ROUNDS} rounds (lowest to highest)"
-        console.print(_table(title, ("one core, unless stated otherwise", "a second", "range"), rates, ",.1f"))
-        title = "times as fast, in the same rounds"
-        console.print(_table(title, ("one / other", "times", "range"), ratios, ".2f"))
-
-
-def _machine() -> dict[str, str]:
-    """The test machine: processor, Python, and the versions of the compared packages."""
     machine = {"processor": platform.machine(), "system": platform.system(), "Python": platform.python_version()}
     for package in _PACKAGES:
         with suppress(PackageNotFoundError):
             machine[package] = version(package)
-    return machine
+    try:
+        if json_file is not None:
+            write_json(json_file, {"machine": machine, "per_second": rates})
+    finally:
+        rows = [
+            (name, f"{statistics.median(of):,.1f}", f"{min(of):,.1f} to {max(of):,.1f}") for name, of in rates.items()
+        ]
+        title = f"a second: median of {ROUNDS} rounds (lowest to highest)"
+        console.print(table_of(title, ("one core, unless stated otherwise", "a second", "range"), rows))

@@ -7,11 +7,9 @@ from typing import Annotated
 import tyro
 
 from crib_env.evaluate.command_line import Folder
-from crib_env.evaluate.console import console
-from crib_env.evaluate.ending import reported_errors
-from crib_env.evaluate.job import held
+from crib_env.evaluate.console import advancing, console, reported_errors
+from crib_env.evaluate.files import held
 from crib_env.evaluate.matches.dataset import Dataset, check_pyarrow, write_card
-from crib_env.evaluate.progress import advancing
 from crib_env.values import Amount, Seed, Threads
 
 

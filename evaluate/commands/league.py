@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 
 from crib_env.evaluate.command_line import AgentNames, SomeExecutor, SomeFolder
-from crib_env.evaluate.console import console, table_of
-from crib_env.evaluate.ending import reported_errors
+from crib_env.evaluate.console import console, progress_bar, reported_errors, table_of
 from crib_env.evaluate.executors import check_executor, connected
-from crib_env.evaluate.files import markdown_table, whole_text
-from crib_env.evaluate.job import again, held
+from crib_env.evaluate.files import again, held, markdown_table, whole_text
 from crib_env.evaluate.matches.league import MEAN, League, Standings
-from crib_env.evaluate.progress import progress_bar
 from crib_env.evaluate.statistics import half_width
 from crib_env.values import Games, Seed, Threads
 
@@ -62,7 +58,7 @@ def matrix_rows(standings: Standings) -> tuple[list[str], list[list[str]]]:
     """Header and rows of the matrix: win rates in percent with half of their 95 % intervals, the best agent first."""
     names, order = standings.league.agents, standings.order
     shown = {
-        two: f"{100 * cell.win_rate:.1f} ± {100 * half_width((cell.low, cell.high)):.1f}"
+        two: f"{100 * cell.win_rate:.1f} ± {100 * half_width(cell.interval):.1f}"
         for two, cell in standings.cells.items()
     }
     rows = [[names[i], *(shown.get((i, j), "") for j in order)] for i in order]
@@ -81,23 +77,17 @@ def in_words(standings: Standings) -> str:
 
 def play_and_report(league: League, folder: Path, threads: int, executor: str | None = None) -> None:
     """Plays the matches left to play, on a cluster if one is given, prints the tables and writes the files."""
-    with ExitStack() as opened:
-        opened.enter_context(held(folder))
-        progress = opened.enter_context(progress_bar())
-        cluster = None if executor is None else opened.enter_context(connected(executor))
+    with held(folder), progress_bar() as progress, connected(executor) as cluster:
         task = progress.add_task("matches", total=league.games * len(league.pairings))
 
         def on_progress(done: int, what: str) -> None:
             progress.update(task, advance=done, description=what)
 
-        matches = league.play(folder, threads, on_progress, cluster)
-    standings = Standings.of(league, matches)
-    rows = standing_rows(standings)
+        standings = Standings.of(league, league.play(folder, threads, on_progress, cluster))
+    rows, how = standing_rows(standings), in_words(standings)
     with whole_text(folder / "league.md") as file:
-        file.write(
-            "\n".join([f"{in_words(standings)}.\n", *(markdown_table(*one) for one in (rows, matrix_rows(standings)))])
-        )
+        file.write("\n".join([f"{how}.\n", markdown_table(*rows), markdown_table(*matrix_rows(standings))]))
     header, cells = rows
     titles = [title.replace(" ", "\n") for title in header]  # on one line they would leave no room for names
     console.print(table_of("league", titles, cells, words=2, no_wrap=True))
-    console.print(f"{in_words(standings)}; files: {folder}", soft_wrap=True)
+    console.print(f"{how}; files: {folder}", soft_wrap=True)

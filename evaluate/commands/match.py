@@ -13,11 +13,9 @@ import tyro
 from crib_env.agents import Agent, make_agent
 from crib_env.engine import WIN
 from crib_env.evaluate.command_line import AgentName, SomeExecutor, SomeFile, SomeGames, SomeJson
-from crib_env.evaluate.console import console, table_of
+from crib_env.evaluate.console import advancing, console, table_of
 from crib_env.evaluate.executors import connected
-from crib_env.evaluate.files import check_outputs, plain, write_json
-from crib_env.evaluate.job import held, lock_of
-from crib_env.evaluate.matches.game_records import add_records
+from crib_env.evaluate.files import check_outputs, held, lock_of, plain, write_json
 from crib_env.evaluate.matches.match import (
     MatchResult,
     match_table,
@@ -25,11 +23,8 @@ from crib_env.evaluate.matches.match import (
     play_games,
     summarise,
 )
-from crib_env.evaluate.matches.mirrored import Games, Pace, Shard, play_pairs, working
-from crib_env.evaluate.matches.resuming import take_up
-from crib_env.evaluate.matches.stopping import Narrow, Sprt, StoppingRule
-from crib_env.evaluate.progress import advancing
-from crib_env.evaluate.statistics import rate_of_pairs
+from crib_env.evaluate.matches.mirrored import Games, Shard, playing
+from crib_env.evaluate.statistics import Narrow, Sprt, StoppingRule, rate_of_pairs
 from crib_env.values import Games as GameAmount
 from crib_env.values import Range, Seed, Threads, typed
 
@@ -92,11 +87,8 @@ def match(asked: Annotated[MatchArguments, tyro.conf.arg(name="")]) -> None:
 
 
 def _play(a: Agent, b: Agent, games: int, rule: StoppingRule | None, asked: MatchArguments) -> None:
-    started = time.perf_counter()
-    kept = None
-    if asked.record is not None:
-        kept = take_up(asked.record, a, b, Shard.of(asked.seed, 0, games // 2, measure_luck=asked.luck_adjusted))
-    parts = [] if kept is None else [kept]
+    started, written = time.perf_counter(), -_WRITING
+    parts: list[Games] = []
 
     def result() -> MatchResult:
         return summarise(a.name, b.name, asked.seed, Games.merged(parts), time.perf_counter() - started)
@@ -104,32 +96,30 @@ def _play(a: Agent, b: Agent, games: int, rule: StoppingRule | None, asked: Matc
     def write(found: MatchResult) -> None:
         if asked.json_file is not None:
             test = {"sprt": rule.found(*pair_results(parts))} if isinstance(rule, Sprt) else {}
-            write_json(asked.json_file, plain(found) | test)
+            write_json(asked.json_file, plain(found) | plain(test))
 
     stopped: BaseException | None = None
-    done = 0 if kept is None else len(kept.scores)
     try:
-        with ExitStack() as opened:
-            bar = advancing(f"{a.name} against {b.name}", games if rule is None else None, done)
-            on_progress = opened.enter_context(bar)
-            playing = play_games(
-                a,
-                b,
-                games,
-                asked.seed,
-                until=rule,
-                threads=asked.threads,
-                cluster=opened.enter_context(connected(asked.executor)) if asked.executor is not None else None,
-                keep_records=asked.record is not None,
-                measure_luck=asked.luck_adjusted,
-                kept=kept,
-                on_progress=on_progress,
-            )
-            written = -_WRITING
-            for part in opened.enter_context(closing(playing)):
-                if asked.record is not None:
-                    add_records(asked.record, part.records)
-                parts.append(replace(part, records=()))
+        with (
+            connected(asked.executor) as cluster,
+            advancing(f"{a.name} against {b.name}", games if rule is None else None) as on_progress,
+            closing(
+                play_games(
+                    a,
+                    b,
+                    games,
+                    asked.seed,
+                    until=rule,
+                    threads=asked.threads,
+                    cluster=cluster,
+                    record=asked.record,
+                    measure_luck=asked.luck_adjusted,
+                    on_progress=on_progress,
+                )
+            ) as found,
+        ):
+            for part in found:
+                parts.append(part)
                 if asked.json_file is not None and time.perf_counter() - started > written + _WRITING:
                     write(result())
                     written = time.perf_counter() - started
@@ -137,17 +127,17 @@ def _play(a: Agent, b: Agent, games: int, rule: StoppingRule | None, asked: Matc
         if not parts:
             raise
         stopped = error
-    found = result()
+    final = result()
     try:
-        write(found)
+        write(final)
     finally:
-        console.print(match_table(found))
+        console.print(match_table(final))
         if rule is not None:
             console.print(rule.verdict(*pair_results(parts)))
     if stopped is not None:
-        how = f"stopped after {found.games:,} games; a match with --record FILE can go on where it stopped"
+        how = f"stopped after {final.games:,} games; a match with --record FILE can go on where it stopped"
         if asked.record is not None:
-            how = f"stopped; {found.games:,} games are kept in {asked.record}: the same command goes on"
+            how = f"stopped; {final.games:,} games are kept in {asked.record}: the same command goes on"
         console.print(how)
         raise stopped
 
@@ -164,15 +154,14 @@ def play_endgames(
 ) -> dict[tuple[int, int], Games]:
     """Mirrored games of ``a`` against ``b`` from each of ``POSITIONS``; ``games`` at each, a positive even number."""
     typed(games, GameAmount, "games")
-    found, pace = {}, Pace()
+    found = {}
     with (
         advancing(f"{a.name} against {b.name}", len(POSITIONS) * games) as on_progress,
-        working(a, b, threads, on_progress=on_progress) as playing,
+        playing(a, b, threads, on_progress=on_progress) as play,
     ):
         for number, (dealer, pone) in enumerate(POSITIONS):
             shard = Shard.of(seed + number, 0, games // 2, measure_luck=measure_luck)
-            shard = replace(shard, position=(WIN - dealer, WIN - pone))
-            found[dealer, pone] = Games.merged(list(play_pairs(playing, shard, pace)))
+            found[dealer, pone] = Games.merged(list(play(replace(shard, position=(WIN - dealer, WIN - pone)))))
     return found
 
 

@@ -7,25 +7,19 @@ from typing import Literal
 
 from crib_env.evaluate.command_line import Runs, SomeJson
 from crib_env.evaluate.console import console
-from crib_env.evaluate.figures import save_figure
 from crib_env.evaluate.files import check_outputs, picture_paths, write_json
 from crib_env.evaluate.runs.format import read_config, runs_in
-from crib_env.evaluate.runs.learning_curves import Over, curves_by_label, draw_curves
-from crib_env.evaluate.runs.table import CAPTION, read_runs, rows_of, tables_of
+from crib_env.evaluate.runs.learning_curves import Over, curves_by_label, draw_curves, save_figure
+from crib_env.evaluate.runs.table import runs_table
 
 
 def runs(folders: Runs) -> None:
-    """Shows finished runs in one table: training time, speed and strength. What cannot be read is a row that says so.
+    """Shows finished runs in one table: episodes, seconds and strength. What cannot be read is a row that says so.
 
     Args:
         folders: Folders of runs, or of runs of several seeds.
     """
-    if not folders:
-        raise ValueError("there are no runs: give the folder of one, or of several")
-    found = [run for folder in folders for run in read_runs(folder)]
-    if all(run.fault for run in found):
-        raise ValueError("; ".join(run.fault for run in found))
-    console.print(*tables_of(*rows_of(found)), CAPTION)
+    console.print(runs_table(folders))
 
 
 def curves(
@@ -35,13 +29,13 @@ def curves(
     over: Over = "episodes",
     json_file: SomeJson = None,
 ) -> None:
-    """Draws learning curves with 95 % intervals: runs that differ only in their seeds are one curve, their mean.
+    """Draws learning curves with 95 % intervals; those of several seeds in one folder as one curve, their mean.
 
     Args:
         runs: Folders of runs, or of runs of several seeds.
         picture: The picture file, written as PNG and as SVG.
         against: The baseline of the win rate; best-response draws exploitability in the pegging game.
-        over: Draw over episodes, seconds of training, or processor seconds, which leave out other programs.
+        over: Draw over episodes, or processor seconds of training, which leave out other programs.
         json_file: Also write the curves to this file: they can be drawn again when the runs are gone.
     """
     check_outputs(json_file, *picture_paths(picture))

@@ -14,10 +14,8 @@ from rich.progress import Progress
 from crib_env.agents.belief import simple_policy
 from crib_env.engine import ROLES
 from crib_env.evaluate.command_line import File, Folder, SomeJson
-from crib_env.evaluate.console import console, table_of
-from crib_env.evaluate.files import check_outputs, write_json
-from crib_env.evaluate.job import held
-from crib_env.evaluate.progress import progress_bar, say
+from crib_env.evaluate.console import console, progress_bar, say, table_of
+from crib_env.evaluate.files import check_outputs, held, write_json
 from crib_env.hands import N_RANKS
 from crib_env.solver.cfr import PlaySolver, Population, check_solution
 from crib_env.solver.deal.best_response import DealPolicy, best_responses

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -11,13 +9,10 @@ import tyro
 
 from crib_env.distribution import __version__
 from crib_env.evaluate.command_line import AgentNames, SomeExecutor, SomeFolder, SomeJson
-from crib_env.evaluate.console import console
-from crib_env.evaluate.ending import reported_errors
+from crib_env.evaluate.console import console, progress_bar, reported_errors, say
 from crib_env.evaluate.executors import check_executor, connected
-from crib_env.evaluate.files import check_outputs, write_json
-from crib_env.evaluate.job import again, held
-from crib_env.evaluate.progress import progress_bar, say
-from crib_env.evaluate.skill.suite.suite import NAMES, Outcome, Suite, figures_table
+from crib_env.evaluate.files import again, check_outputs, held, write_json
+from crib_env.evaluate.skill.suite.suite import NAMES, Outcome, Part, Suite, figures_table
 from crib_env.values import Threads
 
 Tasks = Annotated[tuple[str, ...], tyro.conf.arg(metavar="TASK ...", help_behavior_hint="")]
@@ -25,7 +20,7 @@ Tasks = Annotated[tuple[str, ...], tyro.conf.arg(metavar="TASK ...", help_behavi
 
 def suite(
     agents: AgentNames,
-    share: Annotated[tuple[str, ...], tyro.conf.arg(metavar="[TASK=]SHARE ...", help_behavior_hint="")] = (),
+    share: Part = 1.0,
     skip: Tasks = (),
     only: Tasks = (),
     folder: SomeFolder = None,
@@ -39,8 +34,7 @@ def suite(
 
     Args:
         agents: Names, names with settings after a colon, folders of runs, module:Class, or pipe:COMMAND.
-        share: Share of the positions and games to take, above 0, at most 1, for slow agents; by default all. Other
-            shares of single tasks follow, as in 0.01 play=0.1.
+        share: Share of the positions and games to take, for slow agents.
         skip: Tasks to leave out, by their names in docs/evaluate/suite.md.
         only: Tasks to do, all others are left out; `text` is for language models.
         folder: Folder for finished tasks, by default runs/suite/<time>; that of a stopped suite goes on.
@@ -56,37 +50,15 @@ def suite(
         raise ValueError("--only leaves out all other tasks: give it, or --skip")
     if unknown := set(only) - set(NAMES):
         raise ValueError(f"only={' '.join(sorted(unknown))} is not allowed: choose of {', '.join(NAMES)}")
-    shares = _shares(share)
-    left_out = tuple(name for name in NAMES if name not in only) if only else skip
-    plan = Suite(agents, shares.pop("", 1.0), left_out, shares)
+    plan = Suite(agents, share, tuple(name for name in NAMES if name not in only) if only else skip)
     folder = plan.begin(folder)
     with reported_errors(f"stopped; continue with: {again(folder)}"):
         _measure_and_report(plan, folder, threads, executor, json_file)
 
 
-def _shares(texts: tuple[str, ...]) -> dict[str, float]:
-    """Shares by task; that of all others by no name."""
-    shares: dict[str, float] = {}
-    for text in texts:
-        task, _, share = text.rpartition("=")
-        try:
-            number = float(share)
-        except ValueError:
-            number = math.nan
-        if task in shares or math.isnan(number):
-            raise ValueError(
-                f"share={text} is not allowed: give one number for all tasks, and one TASK=NUMBER for a task"
-            )
-        shares[task] = number
-    return shares
-
-
 def _measure_and_report(plan: Suite, folder: Path, threads: int, executor: str | None, json_file: Path | None) -> None:
     outcomes: list[Outcome] = []
-    with ExitStack() as opened:
-        opened.enter_context(held(folder))
-        progress = opened.enter_context(progress_bar())
-        cluster = None if executor is None else opened.enter_context(connected(executor))
+    with held(folder), progress_bar() as progress, connected(executor) as cluster:
         bar = progress.add_task("suite", total=100)
 
         def on_task(agent: str, task: str) -> None:
@@ -100,9 +72,7 @@ def _measure_and_report(plan: Suite, folder: Path, threads: int, executor: str |
             if outcome.failed is not None:
                 say(progress, f"{outcome.agent}: {outcome.task} failed ({outcome.failed})")
     if json_file is not None:
-        write_json(
-            json_file, {"release": __version__, "share": plan.share, "shares": plan.shares, "outcomes": outcomes}
-        )
+        write_json(json_file, {"release": __version__, "share": plan.share, "outcomes": outcomes})
     console.print(figures_table(outcomes))
     console.print(f"files: {folder}", soft_wrap=True)
     failed = [f"{outcome.task} of {outcome.agent}" for outcome in outcomes if outcome.failed is not None]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import tyro
 
 from crib_env.evaluate.command_line import MARKERS, checked
-from crib_env.evaluate.ending import reported_errors
+from crib_env.evaluate.console import reported_errors
 
 
 def run(maker: Callable[..., None]) -> None:

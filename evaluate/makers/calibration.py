@@ -15,10 +15,9 @@ from crib_env.agents.expert import ExpertAgent
 from crib_env.batch import GameBatch
 from crib_env.engine import DEAL_EPISODE, WIN
 from crib_env.evaluate.command_line import AgentOption, File
-from crib_env.evaluate.console import console, table_of
+from crib_env.evaluate.console import advancing, console, table_of
 from crib_env.evaluate.files import check_outputs, write_json
 from crib_env.evaluate.makers import run
-from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.skill.luck.variates import WINS, LuckMeter, less_luck, results
 from crib_env.evaluate.skill.positions import before_discards, begin_all, play_after_discards
 from crib_env.evaluate.statistics import half_width, mean_interval, rate_less_luck, student_quantile

@@ -15,10 +15,9 @@ from functools import partial
 import numpy as np
 
 from crib_env.evaluate.command_line import File
-from crib_env.evaluate.console import console
+from crib_env.evaluate.console import advancing, console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run
-from crib_env.evaluate.progress import advancing
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
 from crib_env.exact.discard_means import COMPLETIONS, STARTERS, hand_total, show_total
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, PLACES, TOTALS, fill_totals, hand_counts

@@ -28,11 +28,10 @@ from crib_env.agents import Agent, make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.evaluate.command_line import AgentOption, File
-from crib_env.evaluate.console import console
+from crib_env.evaluate.console import advancing, console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run
 from crib_env.evaluate.makers.late_deals import points_of, score_after
-from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.skill.luck.usual_deal import (
     PARTS,
     PLAYS,

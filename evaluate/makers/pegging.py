@@ -23,10 +23,9 @@ from crib_env.engine import (
     random_word,
 )
 from crib_env.evaluate.command_line import File
-from crib_env.evaluate.console import console
+from crib_env.evaluate.console import advancing, console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run
-from crib_env.evaluate.progress import advancing
 from crib_env.hands import FOURS, N_FOURS
 from crib_env.kernels import below, bit, kernel, streams
 from crib_env.players.policies import NATIVE, native_card

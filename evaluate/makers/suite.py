@@ -10,10 +10,9 @@ import numpy as np
 from crib_env.agents.expert import ExpertAgent
 from crib_env.batch import GameBatch
 from crib_env.evaluate.command_line import File
-from crib_env.evaluate.console import console
+from crib_env.evaluate.console import advancing, console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run
-from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.rollout import Plan, rollout
 from crib_env.evaluate.skill.positions import before_discards
 from crib_env.evaluate.skill.suite import discards, endgames

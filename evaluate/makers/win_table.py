@@ -30,9 +30,8 @@ from crib_env.batch import GameBatch
 from crib_env.cards import JACK
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.evaluate.command_line import AgentOption, File
-from crib_env.evaluate.console import console
-from crib_env.evaluate.files import check_outputs
-from crib_env.evaluate.job import Job, held
+from crib_env.evaluate.console import advancing, console
+from crib_env.evaluate.files import Job, check_outputs, held
 from crib_env.evaluate.makers import run
 from crib_env.evaluate.makers.late_deals import (
     LateDeals,
@@ -46,7 +45,6 @@ from crib_env.evaluate.makers.late_deals import (
     points_of,
     score_after,
 )
-from crib_env.evaluate.progress import advancing
 from crib_env.evaluate.skill.luck.usual_deal import PARTS as PARTS_OF_LUCK
 from crib_env.evaluate.skill.luck.usual_deal import UNSEEN, new_scratch, usual_discards, value_cards
 from crib_env.evaluate.skill.luck.variates import standard_luck_table

@@ -1,8 +1,7 @@
 """Datasets: games between two agents as Parquet, one row a decision, written shard by shard.
 
 The folder holds ``config.json``, ``shards/``, and when all is done ``dataset.json`` with counts and checksums, and
-``README.md``, the data card. A stopped dataset can be continued. Agents are made anew for every shard, so shards do not
-depend on each other or on threads.
+``README.md``, the data card. Agents are made anew for every shard, so shards do not depend on each other or on threads.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ from crib_env.agents import Agent, make_agent
 from crib_env.batch import GameBatch
 from crib_env.distribution import missing
 from crib_env.engine import OVER, WIN
-from crib_env.evaluate.files import markdown_table, whole_text, write_json
-from crib_env.evaluate.job import Job
+from crib_env.evaluate.files import Job, markdown_table, whole_text, write_json
 from crib_env.evaluate.matches.mirrored import check_players
 from crib_env.files.json_text import read_json
 from crib_env.files.whole_file import whole_file
@@ -187,10 +185,7 @@ class Manifest(NamedTuple):
 class Dataset(Job):
     """The settings of a dataset; ``ValueError`` if an agent or a number is not allowed.
 
-    Attributes:
-        agents: names of both; the first has seat 0 in even games.
-        games: how many, each on its own deals.
-        version: of the columns.
+    The first agent has seat 0 in even games; each game is on its own deals; the version is that of the columns.
     """
 
     KIND = "dataset"
@@ -205,12 +200,8 @@ class Dataset(Job):
         check_players(self.agents)
 
     def write(self, folder: Path, threads: int, on_progress: Callable[[int], None]) -> Manifest:
-        """Plays the shards that are not in the folder yet, and writes the manifest.
-
-        Args:
-            threads: how many shards are played side by side; they do not change the files.
-            on_progress: called with the number of further games done, those found in the folder included.
-        """
+        """Plays the shards that are not in the folder yet, some side by side, and writes the manifest; tells
+        ``on_progress`` of further games done, those found in the folder included."""
         from crib_env import __version__
 
         (folder / "shards").mkdir(exist_ok=True)
@@ -219,11 +210,10 @@ class Dataset(Job):
         with ThreadPoolExecutor(threads) as pool:
             starts = range(0, self.games, GAMES_A_SHARD)
             parts = list(pool.map(lambda start: self._shard(folder, start, on_progress), starts))
-        shards, wins = tuple(shard for shard, _ in parts), np.sum([won for _, won in parts], axis=0).tolist()
+        shards, (first, second) = [shard for shard, _ in parts], np.sum([won for _, won in parts], axis=0).tolist()
         decisions = sum(shard.decisions for shard in shards)
-        manifest = Manifest(
-            VERSION, self.agents, self.games, self.seed, __version__, (wins[0], wins[1]), decisions, shards
-        )
+        about = VERSION, self.agents, self.games, self.seed, __version__
+        manifest = Manifest(*about, (first, second), decisions, tuple(shards))
         write_json(folder / MANIFEST, manifest)
         return manifest
 
@@ -255,41 +245,29 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def read_dataset(folder: Path) -> Iterator[Rows]:
-    """The shards of a finished dataset; errors are those of :func:`read_manifest` and :func:`read_shard`."""
-    return (read_shard(folder, shard) for shard in read_manifest(folder).shards)
-
-
-def read_shard(folder: Path, shard: Shard) -> Rows:
-    """A shard of a finished dataset; ``ValueError`` names one that is missing, or damaged by its checksum."""
-    path = folder / shard.file
-    if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
-        raise ValueError(f"{folder} has no file {shard.file}, which its {MANIFEST} names")
-    if _hash_of(path) != shard.sha256:
-        raise ValueError(f"{path} is damaged: its checksum is not that of {MANIFEST}")
-    return read_rows(path)
+    """The shards of a finished dataset; ``ValueError`` names a file that is missing, or damaged by its checksum."""
+    for shard in read_manifest(folder).shards:
+        path = folder / shard.file
+        if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
+            raise ValueError(f"{folder} has no file {shard.file}, which its {MANIFEST} names")
+        if _hash_of(path) != shard.sha256:
+            raise ValueError(f"{path} is damaged: its checksum is not that of {MANIFEST}")
+        yield read_rows(path)
 
 
 def write_card(folder: Path, manifest: Manifest) -> None:
     """Writes the data card, ``README.md``, into the folder of a finished dataset."""
-    first, second = manifest.agents
+    (first, second), wins = manifest.agents, manifest.wins
     words = ["crib-env", "dataset", "FOLDER", "--agents", first, second, "--games", str(manifest.games)]
-    command = shlex.join([*words, "--seed", str(manifest.seed)])
-    about = (
-        f"{manifest.decisions:,} decisions of two-player cribbage, played by crib_env {manifest.release}: games to "
-        f"121, each on its own deals. {first} won {manifest.wins[0]:,} games, {second} {manifest.wins[1]:,}."
-    )
+    columns = markdown_table(["column", "meaning"], [[name, meaning] for name, (_, meaning) in COLUMNS.items()])
     files = [[s.file, f"{s.games:,}", f"{s.decisions:,}", f"`{s.sha256}`"] for s in manifest.shards]
     with whole_text(folder / "README.md") as card:
         card.write(
             f"# Cribbage: {manifest.games:,} games of {first} and {second}\n\n"
-            f"{about} The data follows from this command alone:\n\n"
-            f"```bash\n{command}\n```\n\n"
-            "`crib_env.evaluate.matches.dataset.read_dataset(folder)` reads it and checks every file; any reader of "
-            "Parquet reads it, too.\n\n"
-            "## A row is a decision\n\n"
-            f"{markdown_table(['column', 'meaning'], [[name, meaning] for name, (_, meaning) in COLUMNS.items()])}\n"
-            "The rows stand in the order of play, forced cards among them. Neither player's observation holds a card "
-            "that it may not know. The choices are those of two programs, and positions that these avoid are rare.\n\n"
-            "## Files\n\n"
+            f"{manifest.decisions:,} decisions of two-player cribbage, a row each in the order of play, played by "
+            f"crib_env {manifest.release}: games to 121, each on its own deals. {first} won {wins[0]:,} games, "
+            f"{second} {wins[1]:,}.\n\n```bash\n{shlex.join([*words, '--seed', str(manifest.seed)])}\n```\n\n"
+            "`crib_env.evaluate.matches.dataset.read_dataset(folder)` reads it and checks every file. Neither player's "
+            f"observation holds a card that it may not know.\n\n{columns}\n"
             f"{markdown_table(['file', 'games', 'decisions', 'SHA-256'], files)}"
         )

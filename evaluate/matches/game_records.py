@@ -102,8 +102,7 @@ class GameRecord:
         return env
 
     def check(self) -> None:
-        """Replays the game; ``ValueError`` if a card is not legal, a deal has no cards, more was missed than a hand is
-        worth, or the game does not end with these scores."""
+        """Replays the game; ``ValueError`` says what is wrong, such as a card that is not legal, or other scores."""
         if beyond := [one for one in self.missed if one.deal > len(self.deals)]:
             raise ValueError(f"it has {len(self.deals)} deals, and points missed in deal {beyond[0].deal}")
         env = self.begin()
@@ -125,11 +124,7 @@ class GameRecord:
 
 
 class Recorder:
-    """Records the cards of a batch of games.
-
-    Args:
-        batch: games before their first card.
-    """
+    """Records the cards of a batch of games, from before their first card."""
 
     def __init__(self, batch: GameBatch) -> None:
         self._batch = batch
@@ -165,8 +160,7 @@ class Recorder:
 
 
 def add_records(path: Path, records: Sequence[GameRecord]) -> None:
-    """Adds games at the end of a file of games, or makes the file; errors are those of
-    :func:`crib_env.files.whole_file.add_lines`."""
+    """Adds games at the end of a file of games, or makes the file (:func:`crib_env.files.whole_file.add_lines`)."""
     add_lines(path, (record.to_line() for record in records))
 
 

@@ -1,32 +1,26 @@
 """Mirrored games: the same deals played twice, with the players' seats swapped, in shards that merge exactly.
 
-They are played in blocks as large as the players' speed allows, on threads or a cluster. Single deals are mirrored too;
-series of games are those of Lang (2018), each on its own deals.
+They are played in blocks as large as the players' speed allows, on threads or a cluster. Single deals are mirrored too.
 """
 
 from __future__ import annotations
 
 import copy
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
-from queue import SimpleQueue
-from threading import Event
 
 import numpy as np
 
 from crib_env.agents import Agent, make_agent
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER, WIN
-from crib_env.evaluate.executors import Cluster
+from crib_env.evaluate.executors import Cluster, shared
 from crib_env.evaluate.matches.game_records import GameRecord, Recorder
 from crib_env.evaluate.skill.luck.variates import LuckMeter
 from crib_env.evaluate.statistics import match_points
 from crib_env.kernels import streams
-from crib_env.players.agent import copy_of
 from crib_env.players.agent_from_text import as_agent
 from crib_env.players.games import Observers, by_player, play_out, turns
 from crib_env.views import PlayerViews
@@ -76,33 +70,26 @@ class Games:
 
     scores: np.ndarray
     """(2N, 2) int64; games 2k and 2k + 1 are a pair, in the first of them ``a`` has seat 0."""
-    tally: np.ndarray
-    """(2, 2, 4) int64, points as pone and as dealer, by ``crib_env.batch.SOURCES``."""
-    deals: np.ndarray
-    """(2, 2) int64, deals begun as pone and as dealer."""
+    deals: int
+    """How many were begun."""
     decisions: np.ndarray
-    """(2,) int64, decisions that were timed: all but those of a game's first deal, in which kernels are compiled."""
+    """(2,) int64, decisions that were timed: all but those of a game's first deal."""
     seconds: np.ndarray
     """(2,) float64, the time of these decisions."""
     records: tuple[GameRecord, ...] = ()
     """The games card by card, if they were kept."""
     luck: np.ndarray | None = None
-    """(2N, 3, 3) float64 luck of ``a`` by ``CHANCES`` and ``RESULTS`` of :mod:`crib_env.evaluate.skill.luck`, if it was
-    measured."""
+    """(2N, 3, 3) float64 luck of ``a`` by ``CHANCES`` and ``RESULTS``, if it was measured."""
 
     @classmethod
     def merged(cls, parts: Sequence[Games]) -> Games:
         """Parts of a match as one, in the order given."""
 
-        def total(name: str) -> np.ndarray:
-            return np.sum([getattr(part, name) for part in parts], axis=0)
-
         return cls(
             np.concatenate([part.scores for part in parts]),
-            total("tally"),
-            total("deals"),
-            total("decisions"),
-            total("seconds"),
+            sum(part.deals for part in parts),
+            np.sum([part.decisions for part in parts], axis=0),
+            np.sum([part.seconds for part in parts], axis=0),
             tuple(record for part in parts for record in part.records),
             None if any(part.luck is None for part in parts) else np.concatenate([part.luck for part in parts]),
         )
@@ -132,12 +119,8 @@ def mean_of_pairs(values: np.ndarray) -> np.ndarray:
 
 
 def play_shard(a: Agent, b: Agent, shard: Shard, on_progress: Callable[[int], None] = lambda done: None) -> Games:
-    """Plays the games of a shard side by side; each player decides all games in which it acts at once.
-
-    Args:
-        a, b: the players themselves, not copies.
-        on_progress: called from time to time with the number of further games done.
-    """
+    """Plays the games of a shard side by side, with the players themselves and not copies; each decides all games in
+    which it acts at once."""
     for agent in (a, b):
         if as_agent(agent).powers.plays_once:
             raise ValueError(
@@ -165,20 +148,12 @@ def play_shard(a: Agent, b: Agent, shard: Shard, on_progress: Callable[[int], No
         on_progress(int((batch.games["phase"][turn.rows] == OVER).sum()))
     return Games(
         by_player(batch, batch.games["scores"]),
-        by_player(batch, batch.tally).sum(axis=0),
-        by_player(batch, _deals_begun(batch)).sum(axis=0),
+        int(batch.games["n_deals"].sum(dtype=np.int64)),
         decisions,
         seconds,
         recorder.records(shard.seed, [(a.name, b.name), (b.name, a.name)] * len(shard.deals)) if recorder else (),
         meter.luck * np.where(seat_of_a == 0, 1, -1)[:, None, None] if meter is not None else None,
     )
-
-
-def _deals_begun(batch: GameBatch) -> np.ndarray:
-    """(n, 2, 2) deals by seat, as pone and as dealer. Seats deal by turns, and the last dealer is known."""
-    n_deals, last_dealer = batch.games["n_deals"].astype(np.int64), batch.games["dealer"]
-    dealt = (n_deals[:, None] + (last_dealer[:, None] == np.arange(2))) // 2
-    return np.stack([n_deals[:, None] - dealt, dealt], axis=2)
 
 
 def check_players(names: Iterable[str]) -> None:
@@ -189,11 +164,9 @@ def check_players(names: Iterable[str]) -> None:
 
 
 class Pace:
-    """How many pairs the next block of a match has.
+    """How many pairs the next block of a match has: 1, 8, 64 and then 512, and less for slow players.
 
-    Blocks have 1, 8, 64 and then 512 pairs, whatever the clock says, as long as they take no more than a few seconds: a
-    network, which may round otherwise in another batch, then decides in the same batches each time. Blocks of slower
-    players are smaller.
+    Those of quick players do not depend on the clock, since a network may round otherwise in another batch.
     """
 
     def __init__(self) -> None:
@@ -218,72 +191,35 @@ class Pace:
         self.pair = float(block.seconds.sum() / timed * decisions / block.pairs)
 
 
-Playing = Callable[[Iterable[Shard]], Iterator[Games]]
-"""Plays blocks, which it takes when it has room for them, and yields their games in order."""
-
-
-def play_pairs(playing: Playing, shard: Shard, pace: Pace) -> Iterator[Games]:
-    """Plays the pairs of a shard in blocks; yields these in order, each as soon as all before it are finished."""
-    left = pace.blocks(shard)
-    # The first block is measured before others begin.
-    for some in (islice(left, 1), left) if pace.pair is None else (left,):
-        for games in playing(some):
-            pace.took(games)
-            yield games
-
-
 @contextmanager
-def working(
+def playing(
     a: Agent,
     b: Agent,
     threads: int = 1,
     cluster: Cluster | None = None,
     on_progress: Callable[[int], None] = lambda done: None,
-) -> Iterator[Playing]:
-    """Lets threads play, each with copies of the players, which may have memory, or a cluster in their place.
+) -> Iterator[Callable[[Shard], Iterator[Games]]]:
+    """Lets threads play (:func:`crib_env.evaluate.executors.shared`), or a cluster in their place.
 
-    With one thread, or if a player must not be copied, the players themselves play one block after the other. At the
-    end, also by an error, threads stop at their next decision.
+    Gives the function that plays the pairs of a shard in blocks, and yields these in order, each as soon as all before
+    it are finished.
     """
-    if cluster is not None:
-        yield lambda shards: (games for _, games in play_matches(cluster, [(a, b, shards)], on_progress))
-        return
-    if threads == 1 or not (as_agent(a).powers.copyable and as_agent(b).powers.copyable):
-        yield lambda shards: (play_shard(a, b, shard, on_progress) for shard in shards)
-        return
-    stopped, players = Event(), SimpleQueue[tuple[Agent, Agent]]()
-    for _ in range(threads):
-        players.put((copy_of(a), copy_of(b)))
+    pace = Pace()
+    with shared((a, b), 1 if cluster is not None else threads, on_progress) as each:
 
-    def tell(done: int) -> None:
-        if stopped.is_set():  # the others no longer wait for this thread
-            raise InterruptedError
-        on_progress(done)
+        def play(shard: Shard) -> Iterator[Games]:
+            left = pace.blocks(shard)
+            # The first block is measured before others begin.
+            for some in (islice(left, 1), left) if pace.pair is None else (left,):
+                if cluster is not None:
+                    found = _on_cluster(cluster, a, b, some, on_progress)
+                else:
+                    found = each(lambda players, block, tell: play_shard(players[0], players[1], block, tell), some)
+                for games in found:
+                    pace.took(games)
+                    yield games
 
-    def play(shard: Shard) -> Games:
-        mine = players.get()
-        try:
-            return play_shard(*mine, shard, tell)
-        finally:
-            players.put(mine)
-
-    def in_order(shards: Iterable[Shard]) -> Iterator[Games]:
-        running, left = deque[Future[Games]](), iter(shards)
-        while True:
-            while running and running[0].done():
-                yield running.popleft().result()
-            busy = [one for one in running if not one.done()]
-            begun = [pool.submit(play, shard) for shard in islice(left, threads - len(busy))]
-            running.extend(begun)
-            if not running:
-                return
-            wait(busy + begun, return_when=FIRST_COMPLETED)
-
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            yield in_order
-        finally:
-            stopped.set()
+        yield play
 
 
 def play_there(players: tuple[Agent, Agent], shard: Shard) -> Games:
@@ -291,38 +227,20 @@ def play_there(players: tuple[Agent, Agent], shard: Shard) -> Games:
     return play_shard(*copy.deepcopy(players), shard)
 
 
-def play_matches(
-    cluster: Cluster,
-    matches: Sequence[tuple[Agent, Agent, Iterable[Shard]]],
-    on_progress: Callable[[int], None] = lambda done: None,
-) -> Iterator[tuple[int, Games]]:
-    """Plays several matches side by side on a cluster; yields the index of a match, and its next games.
-
-    Args:
-        matches: the players of each match, and its blocks.
-        on_progress: called with the number of further games done, before they are yielded.
-    """
-    for agent in (agent for a, b, _ in matches for agent in (a, b)):
+def _on_cluster(
+    cluster: Cluster, a: Agent, b: Agent, shards: Iterable[Shard], on_progress: Callable[[int], None]
+) -> Iterator[Games]:
+    for agent in (a, b):
         if not as_agent(agent).powers.copyable:
             raise ValueError(f"agent {agent.name!r} is not to be copied, and cannot play on an executor")
-    begun: list[tuple[int, int]] = []  # the match of each block, and the number of its first pair
-    following: dict[int, int] = {}
-    finished: dict[tuple[int, int], Games] = {}
-
-    def calls() -> Iterator[tuple[tuple[Agent, Agent], Shard]]:
-        for match, (a, b, blocks) in enumerate(matches):
-            for block in blocks:
-                begun.append((match, block.first))
-                following.setdefault(match, block.first)
-                yield (a, b), block
-
-    for place, games in cluster.each(play_there, calls()):
-        match, first = begun[place]
-        finished[match, first] = games
-        while (part := finished.pop((match, following[match]), None)) is not None:
-            following[match] += part.pairs
-            on_progress(len(part.scores))
-            yield match, part
+    finished: dict[int, Games] = {}
+    following = 0
+    for place, played in cluster.each(play_there, (((a, b), shard) for shard in shards)):
+        finished[place] = played
+        while (games := finished.pop(following, None)) is not None:
+            following += 1
+            on_progress(len(games.scores))
+            yield games
 
 
 def play_deals(
@@ -339,10 +257,8 @@ def play_deals(
     """Plays single deals, each twice with the seats swapped.
 
     Args:
-        episode: ``"deal"``, or ``"play"`` or ``"pegging"`` (:mod:`crib_env.aec`).
-        cards: of each player in ``"pegging"``.
+        episode: ``"deal"``, or ``"play"`` or ``"pegging"`` (:mod:`crib_env.aec`), with so many ``cards`` each.
         watch: called with every decision and the chosen cards.
-        on_progress: called with the number of further pairs done.
 
     Returns:
         Points (2 pairs, 2, 2, 4) int64, the two games of a deal side by side: of ``a`` and of ``b``, as pone and as

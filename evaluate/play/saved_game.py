@@ -17,8 +17,7 @@ from crib_env import GameBatch, PlayerViews, format_card, parse_card, parse_card
 from crib_env.agents import Agent, make_agent
 from crib_env.agents.registry import check_names_of_file, is_outside_agent
 from crib_env.engine import DISCARD, EVENTS, OVER, SHOWN, WIN
-from crib_env.evaluate.files import write_json
-from crib_env.evaluate.job import held, lock_of
+from crib_env.evaluate.files import held, lock_of, write_json
 from crib_env.evaluate.matches import muggins
 from crib_env.evaluate.matches.game_records import GameRecord, Recorder, add_records
 from crib_env.evaluate.matches.muggins import HANDS, Hand, Missed, check_missed, hands_counted, hands_shown

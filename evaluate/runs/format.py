@@ -1,4 +1,4 @@
-"""The format of a run folder, which ``train`` writes and ``evaluate`` reads: its files, its curves, and its labels.
+"""The format of a run folder, which ``train`` writes and ``evaluate`` reads: its files and its curves.
 
 A curve is a TensorBoard scalar. Its tag is ``group/name``; the two ends of its band have tags of their own in the group
 ``uncertainty``. TensorBoard sorts tags by name, so ``evaluation/win rate against greedy`` comes first and bands last.
@@ -7,8 +7,7 @@ The interval of the finished player is in ``summary.json``.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -72,8 +71,7 @@ def is_finished(folder: Path) -> bool:
 
 
 def read_summary(folder: Path, build: Callable[[Any], T]) -> T:
-    """Reads the summary of a run and returns ``build(summary)``; ``ValueError`` if the run is not finished, or the file
-    is damaged, as where ``build`` fails."""
+    """Returns ``build(summary)`` of a run; ``ValueError`` if it is not finished, or ``build`` fails."""
     if not is_finished(folder):
         raise ValueError(f"{folder} is a run that is not finished: it has no {SUMMARY}")
     return read_json(folder / SUMMARY, f"{folder / SUMMARY} is not the summary of a run", build)
@@ -113,10 +111,8 @@ def margin_tag(baseline: str) -> str:
 
 
 def final_tags(values: dict[str, float]) -> dict[str, float]:
-    """The values of the last measurement, of the finished player, by tags of their own.
-
-    It has other deals and more games than those of the learning curve, so it is no point of that curve.
-    """
+    """The values of the finished player by tags of their own, since it has other deals and more games than those of the
+    learning curve."""
     return {f"final/{title_of(tag)}": value for tag, value in values.items() if not is_end(tag)}
 
 
@@ -140,36 +136,3 @@ def band_of(tag: str) -> list[str]:
 def with_band(tag: str, value: float, low: float, high: float) -> dict[str, float]:
     """A value of a curve and of the two ends of its band, by their tags."""
     return dict(zip((tag, *band_of(tag)), (value, low, high)))
-
-
-def but_for_the_seed(config: RunConfig) -> str:
-    """A text that is equal for runs that differ only in their seeds."""
-    return json.dumps([config.learner, {**config.settings, "seed": None}], sort_keys=True)
-
-
-def labels_of(configs: Sequence[RunConfig]) -> list[str]:
-    """A label for each run: its learner, and how it differs from other runs of that learner, except for the seed.
-
-    Runs that differ only in their seeds have the same label. A preset sets many things at once: if presets differ, the
-    label adds only settings that vary within one preset.
-    """
-    labels = []
-    for config in configs:
-        alike, parts = [other for other in configs if other.learner == config.learner], [config.learner]
-        for name in _varying(alike, ["preset"]):
-            parts.append(_words(config, name))
-            alike = [other for other in alike if other.settings.get(name) == config.settings.get(name)]
-        names = [name for name in dict.fromkeys(name for other in alike for name in other.settings) if name != "seed"]
-        labels.append(", ".join([*parts, *(_words(config, name) for name in _varying(alike, names))]))
-    return labels
-
-
-def _varying(configs: Sequence[RunConfig], names: Sequence[str]) -> list[str]:
-    return [name for name in names if len({json.dumps(config.settings.get(name)) for config in configs}) > 1]
-
-
-def _words(config: RunConfig, name: str) -> str:
-    """A setting in the form of the command line."""
-    value = config.settings.get(name)
-    text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return f"{name.replace('_', '-')} {text}"

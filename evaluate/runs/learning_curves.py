@@ -1,42 +1,102 @@
-"""Learning curves: what a run measured while it trained and at its end, and the mean of several runs."""
+"""Learning curves: what a run measured while it trained and at its end, the mean of several runs, and their pictures.
+
+Draw all pictures with figures from here, which set matplotlib's options. Colours are Paul Tol's "bright" scheme, which
+colour-blind people can tell apart (https://sronpersonalpages.nl/~pault).
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
 import textwrap
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import matplotlib
 import numpy as np
+from cycler import cycler
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from crib_env.evaluate.console import console
-from crib_env.evaluate.figures import COLOURS, GREY, new_figure, number_log_ticks, number_ticks
+from crib_env.evaluate.files import picture_paths
 from crib_env.evaluate.runs.format import (
     BEST_RESPONSE,
-    EPISODES_PER_SECOND,
     EXPLOITABILITY,
     PROCESSOR_SECONDS,
     band_of,
     is_finished,
-    labels_of,
     read_config,
     read_summary,
     runs_in,
     win_rate_tag,
 )
 from crib_env.evaluate.statistics import student_quantile
+from crib_env.files.whole_file import whole_file
 
-Over = Literal["episodes", "seconds", "processor-seconds"]
-_LABELS = {
-    "episodes": "episodes",
-    "seconds": "seconds of training",
-    "processor-seconds": "processor seconds of training",
-}
+matplotlib.use("Agg")
+
+BLUE, RED, GREEN, YELLOW, CYAN, PURPLE, GREY = COLOURS = (
+    "#4477AA",
+    "#EE6677",
+    "#228833",
+    "#CCBB44",
+    "#66CCEE",
+    "#AA3377",
+    "#BBBBBB",
+)
+GOOD_AND_BAD = "RdBu"  # colour map for values with a middle; blue is good
+AMOUNT = "gray_r"  # colour map for amounts; black is the whole
+
+matplotlib.rcParams.update(
+    {
+        "axes.prop_cycle": cycler(color=COLOURS[:-1]),
+        "axes.spines.right": False,
+        "axes.spines.top": False,
+        "axes.titlesize": "medium",
+        "font.size": 9,
+        "legend.frameon": False,
+        "savefig.dpi": 150,
+        "svg.fonttype": "none",  # text stays text
+        "text.parse_math": False,  # $ in a name is no formula
+        "svg.hashsalt": "crib_env",  # the same picture is the same file
+    }
+)
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of this size in inches."""
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def number_ticks(axis: Axis) -> None:
+    """Labels the ticks of an axis by their numbers: 2.5, 50, 600,000, and from a million on in millions, 1.5 M."""
+    axis.set_major_formatter(lambda value, _: f"{value:,.10g}" if value < 10**6 else f"{value / 10**6:,.10g} M")
+
+
+def number_log_ticks(axis: Axis) -> None:
+    """The same for a logarithmic axis: 0.01, 0.02, 0.05, 0.1 and so on."""
+    number_ticks(axis)
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Writes a figure as PNG and as SVG, see :func:`crib_env.evaluate.files.picture_paths`."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # it is laid out now; each file would do it again
+    for file in picture_paths(path):
+        is_svg = file.suffix == ".svg"
+        with whole_file(file) as temporary:
+            figure.savefig(temporary, format=file.suffix[1:], metadata={"Date": None} if is_svg else None)
+
+
+Over = Literal["episodes", "processor-seconds"]
+_LABELS = {"episodes": "episodes", "processor-seconds": "processor seconds of training"}
 _LABEL_WIDTH = 44  # characters of a line of the legend
 _FINAL_MARK = "D"
 
@@ -72,10 +132,7 @@ class Curve(NamedTuple):
 
 
 def read_points(run: Path, tag: str, over: Over = "episodes") -> Points:
-    """The measurements that a run has written under a tag, over episodes or over seconds of training; perhaps none.
-
-    Time spent on measuring does not count. Processor seconds do not count waiting for other programs either.
-    """
+    """The measurements that a run has written under a tag; perhaps none. Time spent on measuring does not count."""
     try:
         episodes, values = read_scalars(run, tag)
         low, high = (read_scalars(run, end)[1] for end in band_of(tag))
@@ -83,8 +140,7 @@ def read_points(run: Path, tag: str, over: Over = "episodes") -> Points:
         return NO_POINTS
     places = np.array(episodes, float)
     if over != "episodes":
-        steps, clock = read_scalars(run, PROCESSOR_SECONDS if over == "processor-seconds" else EPISODES_PER_SECOND)
-        seconds = clock if over == "processor-seconds" else np.cumsum(np.diff(steps, prepend=0) / np.array(clock))
+        steps, seconds = read_scalars(run, PROCESSOR_SECONDS)
         places = np.interp(places, [0, *steps], [0, *seconds])
     return Points(places, np.array(values), np.array(low), np.array(high))
 
@@ -117,57 +173,50 @@ def curve_of_json(content: dict[str, dict[str, list[float]]]) -> Curve:
     return Curve(**{part: Points(**points) for part, points in parts.items()})
 
 
-def mean_of(curves: Sequence[Points]) -> Points:
-    """The mean of several runs, interpolated linearly between their points, up to where the shortest ends.
-
-    The intervals are those of the mean of such runs, by Student's t distribution. A single run keeps its own.
-    ``ValueError`` if there is no place that all curves reach.
-    """
+def mean_curve(curves: Sequence[Curve]) -> Curve:
+    """The mean of several runs, interpolated linearly between their points from where all begin to where the first
+    ends (``ValueError`` if nowhere); and of their finished players if all are finished. A single run keeps its own
+    intervals, those of means are of Student's t distribution."""
     if len(curves) == 1:
         return curves[0]
-    first, last = max(curve.places[0] for curve in curves), min(curve.places[-1] for curve in curves)
-    if first > last:
-        raise ValueError("some of the runs end before others begin: they have no learning curve in common")
-    places = np.unique(np.concatenate([curve.places for curve in curves]))
-    places = places[(places >= first) & (places <= last)]
-    return _mean_at(places, np.stack([np.interp(places, curve.places, curve.values) for curve in curves]))
+    training, final = NO_POINTS, NO_POINTS
+    if some := [curve.training for curve in curves if len(curve.training.places)]:
+        first, last = max(curve.places[0] for curve in some), min(curve.places[-1] for curve in some)
+        if first > last:
+            raise ValueError("some of the runs end before others begin: they have no learning curve in common")
+        places = np.unique(np.concatenate([curve.places for curve in some]))
+        places = places[(places >= first) & (places <= last)]
+        training = _mean_at(places, np.stack([np.interp(places, curve.places, curve.values) for curve in some]))
+    if all(len(curve.final.places) for curve in curves):
+        places, values = (np.stack(part) for part in zip(*(curve.final[:2] for curve in curves)))
+        final = _mean_at(places.mean(axis=0), values)
+    return Curve(training, final)
 
 
 def _mean_at(places: np.ndarray, values: np.ndarray) -> Points:
-    """The mean over R > 1 runs of values (R, N) at N places."""
+    """The mean over R runs of values (R, N) at N places."""
     n, mean = len(values), values.mean(axis=0)
-    half = student_quantile(n - 1) * values.std(axis=0, ddof=1) / math.sqrt(n)
+    half = student_quantile(n - 1) * values.std(axis=0, ddof=1) / math.sqrt(n) if n > 1 else np.full(len(mean), np.nan)
     return Points(places, mean, mean - half, mean + half)
 
 
-def mean_curve(curves: Sequence[Curve]) -> Curve:
-    """The mean of several runs; of their finished players if all are finished."""
-    training = [curve.training for curve in curves if len(curve.training.places)]
-    finals = [curve.final for curve in curves if len(curve.final.places)]
-    final = NO_POINTS
-    if len(finals) == len(curves):
-        places, values = (np.array(part) for part in zip(*((one.places, one.values) for one in finals)))
-        final = finals[0] if len(finals) == 1 else _mean_at(places.mean(axis=0), values)
-    return Curve(mean_of(training) if training else NO_POINTS, final)
-
-
 def curves_by_label(folders: Sequence[Path], against: str, over: Over) -> dict[str, list[Curve]]:
-    """The curves of runs by :func:`labels_of`; runs without a curve are named on the console and left out."""
-    if not folders:
-        raise ValueError("there are no runs: give the folder of one, or of several")
-    found: dict[Path, Curve] = {}
-    for folder in folders:
+    """The curves of each folder, of a run or of several seeds, by its learner, and by its path if several have one.
+
+    Runs without a curve are named on the console and left out.
+    """
+    learners = [read_config(folder).learner for folder in folders]
+    curves: dict[str, list[Curve]] = {}
+    for folder, learner in zip(folders, learners):
+        label = learner if learners.count(learner) == 1 else f"{learner}, {folder}"
         for run in runs_in(folder):
             try:
-                found[run] = read_curve(run, against, over)
+                curves.setdefault(label, []).append(read_curve(run, against, over))
             except ValueError as error:
                 console.print(f"left out: {error}", soft_wrap=True, highlight=False)
-    if not found:
-        raise ValueError(f"none of the runs has a curve against {against!r} over {over}")
-    curves: dict[str, list[Curve]] = {}
-    for label, curve in zip(labels_of([read_config(run) for run in found]), found.values()):
-        curves.setdefault(label, []).append(curve)
-    return curves
+    if not any(curves.values()):
+        raise ValueError(f"there are no runs that have a curve against {against!r} over {over}")
+    return {label: of_label for label, of_label in curves.items() if of_label}
 
 
 def draw_curves(
@@ -182,17 +231,13 @@ def draw_curves(
         levels: players to compare with, as lines with their names.
     """
     is_exploitability = against == BEST_RESPONSE
-    scale = 1 if is_exploitability else 100
     figure = new_figure(7, 4.2)
     axes = figure.subplots()
     looks = itertools.cycle(itertools.product(("-", "--"), COLOURS[:-1]))
     for (label, of_label), (style, colour) in zip(curves.items(), looks):
         n = len(of_label)
         label = textwrap.fill(f"{label}, mean of {n} runs (95 %)" if n > 1 else label, _LABEL_WIDTH)
-        measured = [set(curve.training.places) for curve in of_label if len(curve.training.places)]
-        draw_curve(
-            axes, mean_curve(of_label), colour, label, scale, set.intersection(*measured) if measured else (), style
-        )
+        draw_curve(axes, mean_curve(of_label), colour, label, 1 if is_exploitability else 100, ls=style)
     if any(len(curve.final.places) for of_label in curves.values() for curve in of_label):
         axes.plot([], [], _FINAL_MARK, color=GREY, label="after training: more games, other deals")
     if not is_exploitability:
@@ -213,25 +258,15 @@ def draw_curves(
     return figure
 
 
-def draw_curve(
-    axes: Axes,
-    curve: Curve,
-    colour: str,
-    label: str,
-    scale: float = 1.0,
-    measured: Collection[float] | None = None,
-    style: str = "-",
-) -> None:
+def draw_curve(axes: Axes, curve: Curve, colour: str, label: str, scale: float = 1.0, **look: Any) -> None:
     """A line with its band for the training, and a diamond with its interval for the finished player.
 
     Args:
         scale: what to multiply values by.
-        measured: the places to mark as measured, by default all.
-        style: of the line, as matplotlib has it.
+        look: other arguments of the line, as matplotlib has them.
     """
     places, values, low, high = curve.training
-    marked = np.flatnonzero(np.isin(places, list(places if measured is None else measured)))
-    axes.plot(places, scale * values, ls=style, color=colour, label=label, marker=".", markevery=marked.tolist())
+    axes.plot(places, scale * values, color=colour, label=label, **look)
     axes.fill_between(places, scale * low, scale * high, color=colour, alpha=0.25, lw=0)
     places, values, low, high = curve.final
     if len(places):

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from itertools import islice
-from queue import SimpleQueue
 
 import numpy as np
 
 from crib_env.agents import Agent
 from crib_env.batch import GameBatch
 from crib_env.engine import GAME, GAME_EPISODE, PEGGING_EPISODE, act, begin_deal, begin_game
+from crib_env.evaluate.executors import shared
 from crib_env.kernels import kernel, mask_of
-from crib_env.players.agent import copy_of
-from crib_env.players.agent_from_text import as_agent
 from crib_env.players.games import turns
 
 NO_CARD = 52  # where a position has no more cards
@@ -60,13 +57,8 @@ def cards_of(masks: np.ndarray, n: int) -> np.ndarray:
 
 
 def before_discards(sixes: np.ndarray, is_dealer: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Games (N,) in which the player in seat 0 is about to discard.
-
-    Args:
-        sixes: (N, 6) its cards; the opponent's and the starter, which it does not see, are the lowest others.
-        is_dealer: (N,) whether it deals.
-        scores: (N, 2), its own and the opponent's.
-    """
+    """Games (N,) in which the player in seat 0 is about to discard from cards (N, 6), at scores (N, 2), its own and the
+    opponent's. The cards that it does not see are the lowest others."""
     cards = np.empty((len(sixes), 13), np.int64)
     cards[:, :6] = sixes
     _unseen(sixes, cards[:, 6:])
@@ -99,7 +91,7 @@ def after_cards(deals: np.ndarray, dealers: np.ndarray, scores: np.ndarray, card
 
 
 def batch_of(games: np.ndarray, first_id: int = 0) -> GameBatch:
-    """Games (N,) as they stand, copied; ids from ``first_id`` on."""
+    """Games (N,) as they stand, copied."""
     batch = GameBatch(np.zeros(len(games), np.uint64), first_id=first_id)
     batch.games[:] = games
     return batch
@@ -113,12 +105,10 @@ def chosen_cards(
     n_cards: int = 1,
     first_id: int = 0,
 ) -> np.ndarray:
-    """What an agent discards or lays in games, (N, ``n_cards``).
+    """What an agent, which may be copied for each thread, discards or lays in games, (N, ``n_cards``).
 
     Args:
-        agent: which may be copied for each thread (:class:`crib_env.players.agent.Agent`).
         games: (N,) records; the player to act is asked, and they stay as they are.
-        threads: how many positions' blocks are asked for side by side; they do not change the choices.
         on_progress: called with the number of further positions done.
         n_cards: how many decisions one after the other, of the same player.
         first_id: of the first game; the others follow.
@@ -126,40 +116,23 @@ def chosen_cards(
     Raises:
         ValueError: a card is not legal, or the agent cannot be copied.
     """
+
+    def ask(players: Sequence[Agent], start: int, tell: Callable[[int], None]) -> np.ndarray:
+        batch, cards = batch_of(games[start : start + _AT_ONCE], first_id=first_id + start), []
+        for turn in islice(turns(batch, players), n_cards):
+            turn.play()
+            cards.append(turn.cards)
+        tell(len(batch))
+        return np.stack(cards, axis=1).astype(np.int64)
+
     starts = range(0, len(games), _AT_ONCE)
-    threads = min(threads, len(starts)) if as_agent(agent).powers.copyable else 1
-    players = SimpleQueue[Agent]()
-    for _ in range(threads):
-        players.put(agent if threads == 1 else copy_of(agent))
-
-    def ask(start: int) -> np.ndarray:
-        player = players.get()
-        try:
-            batch = batch_of(games[start : start + _AT_ONCE], first_id=first_id + start)
-            cards = []
-            for turn in islice(turns(batch, [player]), n_cards):
-                turn.play()
-                cards.append(turn.cards)
-            on_progress(len(batch))
-            return np.stack(cards, axis=1).astype(np.int64)
-        finally:
-            players.put(player)
-
-    if threads == 1:
-        return np.concatenate([ask(start) for start in starts])
-    with ThreadPoolExecutor(threads) as pool:
-        return np.concatenate(list(pool.map(ask, starts)))
+    with shared([agent], min(threads, len(starts)), on_progress) as each:
+        return np.concatenate(list(each(ask, starts)))
 
 
 def play_after_discards(agent: Agent, batch: GameBatch, seats: np.ndarray, pairs: np.ndarray) -> None:
-    """Plays games to their ends: one player of each discards given cards, and all else is the agent's choice.
-
-    Args:
-        agent: plays both seats.
-        batch: N games before the first discard.
-        seats: (N,) of the player whose discard is given.
-        pairs: (N, 2) its cards.
-    """
+    """Plays N games from before the first discard to their ends: the players of ``seats`` (N,) discard ``pairs``
+    (N, 2), and all else is the agent's choice in both seats."""
     while len(rows := batch.acting()):
         views = batch.views(rows)
         mine = np.flatnonzero(views.is_discard & (batch.games["turn"][rows] == seats[rows]))

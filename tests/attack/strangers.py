@@ -10,8 +10,7 @@ from pathlib import Path
 
 from crib_env.agents import make_agent
 from crib_env.evaluate.__main__ import main
-from crib_env.evaluate.console import console
-from crib_env.evaluate.ending import printable
+from crib_env.evaluate.console import console, printable
 from crib_env.evaluate.matches.match import MatchResult, match_table, play_match
 from tests.attack import Attempts, Sizes
 from tests.helpers.command_here import run_here

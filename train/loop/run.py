@@ -22,12 +22,10 @@ from rich.progress import Progress
 from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.agents.registry import check_names_of_file, settings_of
 from crib_env.batch import GameBatch
-from crib_env.evaluate.console import console
-from crib_env.evaluate.ending import Terminated
-from crib_env.evaluate.job import held
-from crib_env.evaluate.progress import progress_bar, say
+from crib_env.evaluate.console import Terminated, console, progress_bar, say
+from crib_env.evaluate.files import held
 from crib_env.evaluate.runs import format as form
-from crib_env.evaluate.runs.table import CAPTION, read_runs, rows_of, tables_of
+from crib_env.evaluate.runs.table import runs_table
 from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.players.agent_from_text import is_outside
 from crib_env.solver.play_game import PlayGame
@@ -344,7 +342,7 @@ def run_learner(
     of a finished run are only printed again. A ``ValueError`` says that another process works in the folder."""
     if form.is_finished(folder.path):
         print_line(f"finished already: {folder.path}")
-        console.print(*tables_of(*rows_of(read_runs(folder.path))), CAPTION)
+        console.print(runs_table([folder.path]))
         return
     with held(folder.path):
         print_line(f"run folder: {folder.path}")

@@ -15,8 +15,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from torch.utils.tensorboard import SummaryWriter
 
 from crib_env.agents.networks.weights_file import SUFFIX, load_tensors, save_tensors
-from crib_env.evaluate.files import write_json
-from crib_env.evaluate.job import difference, new_folder
+from crib_env.evaluate.files import difference, new_folder, write_json
 from crib_env.evaluate.runs import format as form
 from crib_env.train.loop.settings import RunSettings, processor
 from crib_env.values import typed

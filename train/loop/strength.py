@@ -43,8 +43,16 @@ class Measure(NamedTuple):
 
     def draw(self, folder: Path, title: str, summary: dict[str, Any]) -> Path:
         """Draws the learning curve of a run with this summary into its folder; the path of the picture."""
-        from crib_env.evaluate.figures import COLOURS, new_figure, number_ticks, save_figure  # takes half a second
-        from crib_env.evaluate.runs.learning_curves import Curve, draw_curve, final_of, read_points
+        from crib_env.evaluate.runs.learning_curves import (  # takes half a second
+            COLOURS,
+            Curve,
+            draw_curve,
+            final_of,
+            new_figure,
+            number_ticks,
+            read_points,
+            save_figure,
+        )
 
         figure, settings = new_figure(3.6 * len(self.tags), 3.2), form.read_config(folder).settings
         for axes, tag, colour in zip(figure.subplots(1, len(self.tags), squeeze=False)[0], self.tags, COLOURS):

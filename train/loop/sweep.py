@@ -12,11 +12,9 @@ import numpy as np
 from rich.progress import Progress
 
 from crib_env.agents.registry import settings_of
-from crib_env.evaluate.console import console, table_of
+from crib_env.evaluate.console import ProgressLines, console, progress_bar, table_of
 from crib_env.evaluate.executors import connected
-from crib_env.evaluate.files import write_json
-from crib_env.evaluate.job import difference, held
-from crib_env.evaluate.progress import ProgressLines, progress_bar
+from crib_env.evaluate.files import difference, held, write_json
 from crib_env.evaluate.runs.format import SUMMARY, is_begun, is_end, is_finished, read_summary, run_of_seed, title_of
 from crib_env.train.loop.run import run_learner
 from crib_env.train.loop.run_folder import RunFolder
@@ -42,15 +40,14 @@ def sweep(learner: str, settings: RunSettings, seeds: int, path: Path, executor:
     if is_finished(path):
         console.print(f"finished already: {path}", soft_wrap=True)
     else:
-        with held(path):
-            if executor is None:
+        with held(path), connected(executor, getattr(settings, "threads", 1)) as cluster:
+            if cluster is None:
                 for one, run in zip(all_settings, runs):
                     _train(learner, one, run)
             else:
-                with connected(executor, getattr(settings, "threads", 1)) as cluster:
-                    calls = [(learner, asdict(one), run, Path.cwd()) for one, run in zip(all_settings, runs)]
-                    for _ in cluster.each(_train_there, calls):
-                        pass
+                calls = [(learner, asdict(one), run, Path.cwd()) for one, run in zip(all_settings, runs)]
+                for _ in cluster.each(_train_there, calls):
+                    pass
             write_json(path / SUMMARY, {"seeds": [one.seed for one in all_settings], "final": _spreads(runs)})
     rows = []
     for tag, spread in _spreads(runs).items():

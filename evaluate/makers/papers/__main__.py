@@ -17,10 +17,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 import tyro
 
-from crib_env.evaluate.console import console
-from crib_env.evaluate.ending import INTERRUPTED, TERMINATED, Terminated
-from crib_env.evaluate.files import whole_text, write_json
-from crib_env.evaluate.job import held
+from crib_env.evaluate.console import INTERRUPTED, TERMINATED, Terminated, console
+from crib_env.evaluate.files import held, whole_text, write_json
 from crib_env.evaluate.makers import run
 from crib_env.evaluate.makers.papers import measures
 from crib_env.evaluate.makers.papers.measures import Effort, Measured

@@ -8,9 +8,12 @@ points in order to win more often is no loss.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,16 +22,19 @@ from crib_env.agents.choosing import lowest_of_rank, six_dealt
 from crib_env.agents.expert import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import DEAL, GAME, GAME_EPISODE, OVER, begin_deal
+from crib_env.evaluate.files import write_json
 from crib_env.evaluate.matches.game_records import GameRecord
 from crib_env.evaluate.matches.muggins import write_missed
+from crib_env.evaluate.rollout import Choice, rollout
 from crib_env.evaluate.skill.analysis.judges import PlayJudge, Worth, discard_worth
-from crib_env.evaluate.skill.analysis.played_out import LATE, NEAR, Rollouts
 from crib_env.evaluate.skill.luck.variates import CHANCES, NET_POINTS, RESULTS, WINS, LuckMeter, results
 from crib_env.evaluate.skill.positions import act_all, begin_all
 from crib_env.evaluate.statistics import Measured
 from crib_env.exact.discard_statistics import PLACES
+from crib_env.files.json_text import read_json
 from crib_env.kernels import kernel
 from crib_env.players.games import Z
+from crib_env.values import typed
 from crib_env.views import views_of
 
 KINDS = ("discard", "play")
@@ -36,8 +42,82 @@ LEAST = 0.0005
 """Smaller chances to win are left out where an analysis is told in words."""
 BLUNDERS = {"1 to 2 %": (0.01, 0.02), "2 to 5 %": (0.02, 0.05), "5 % or more": (0.05, math.inf)}
 """Sizes of blunders, by the chance to win that they lose."""
-_ENOUGH = 10  # decisions; nobody but the judge itself agrees with it in so many
-_SAME = 1e-9  # chances are sums of many products: smaller differences are rounding
+LATE = 95
+"""Both scores from which a decision may be judged by rollouts: there tables say little of what a choice comes to."""
+NEAR = 0.05
+"""Choices that the judge has further behind the best one, in the chance to win, are not played out."""
+SAME = 1e-9  # chances are sums of many products: smaller differences are rounding
+
+
+class PlayedOut(NamedTuple):
+    """What rollouts say of a decision."""
+
+    best: tuple[int, ...]
+    """The cards that win most often; those chosen if no others do."""
+    chance: float
+    """To win after them."""
+    chance_lost: float
+    """Their chance less that of the cards chosen. It can be negative, as both are known from a sample."""
+    error: float
+    """Standard error of ``chance_lost``."""
+
+
+class Rollouts:
+    """Rollouts of fixed size that judge late decisions of recorded games, made once and kept.
+
+    The choices that the judge has near the best one, and the one made, are played on from the same hidden cards. Deals
+    of one seed say which is best; those of the next seed say what it wins more than the choice made, so that no choice
+    is favoured for its luck.
+
+    Args:
+        path: the JSON file that keeps them; it need not exist.
+        deals: of each choice, rounded up to hundreds.
+        agent: plays on in both seats.
+        threads: number of threads; they do not change the result.
+
+    Raises:
+        ValueError: the file is not one of kept rollouts.
+    """
+
+    def __init__(self, path: Path, deals: int, agent: str = "best", threads: int = 2) -> None:
+        self._path, self._agent = path, agent
+        self._how: dict[str, Any] = {"deals": deals, "confidence": 1.0, "threads": threads}
+        self._kept: dict[str, PlayedOut] = {}
+        if path.exists():
+            fault = f"{path} does not hold rollouts"
+            self._kept = read_json(path, fault, lambda kept: typed(kept, dict[str, PlayedOut]))
+
+    def judged(self, view: PlayerViews, choices: Sequence[tuple[int, ...]], chosen: tuple[int, ...]) -> PlayedOut:
+        """What the choices of a late decision come to.
+
+        Args:
+            view: one decision.
+            choices: cards of the choices near the best one.
+            chosen: cards of the choice made.
+        """
+        made = tuple(sorted(chosen))
+        compared = sorted({tuple(sorted(cards)) for cards in choices} | {made})
+        asked = [self._agent, self._how["deals"], compared, made, view.games[0].tobytes().hex()]
+        key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
+        if key not in self._kept:
+            self._kept[key] = self._play_out(view, compared, made, int(key[:8], 16))
+            write_json(self._path, self._kept)  # so that a stopped analysis goes on
+        return self._kept[key]
+
+    def _play_out(
+        self, view: PlayerViews, choices: Sequence[tuple[int, ...]], made: tuple[int, ...], seed: int
+    ) -> PlayedOut:
+        def played(of: Sequence[tuple[int, ...]], seed: int) -> tuple[Choice, ...]:
+            return rollout(view, [format_cards(cards) for cards in of], self._agent, seed=seed, **self._how).choices
+
+        best = played(choices, seed)[0].cards if len(choices) > 1 else made
+        first, *others = played([made] if best == made else [best, made], seed + 1)
+        if not others:
+            return PlayedOut(made, first.chance, 0.0, 0.0)
+        behind, error = others[0].behind, others[0].behind_error
+        if first.cards == best:
+            return PlayedOut(best, first.chance, behind, error)
+        return PlayedOut(best, others[0].chance, -behind, error)
 
 
 class Decision(NamedTuple):
@@ -128,13 +208,12 @@ class Moment(NamedTuple):
 
 
 class RecordedGames:
-    """Recorded games, replayed from their first card.
-
-    Args:
-        records: valid games (:meth:`crib_env.evaluate.matches.game_records.GameRecord.check`).
+    """Valid recorded games (:meth:`crib_env.evaluate.matches.game_records.GameRecord.check`), replayed from their first
+    card.
 
     Attributes:
         games: (N,) records of dtype :data:`crib_env.engine.GAME`, in their current state.
+        meter: the luck so far.
     """
 
     def __init__(self, records: Sequence[GameRecord]) -> None:
@@ -145,6 +224,7 @@ class RecordedGames:
         first_dealers = np.array([record.first_dealer for record in records])
         scores = np.array([record.start_scores for record in records])
         begin_all(self.games, np.array([deals[0] for deals in self._deals]), first_dealers, scores, GAME_EPISODE)
+        self.meter = LuckMeter(self.games)
         self._overlook(range(len(records)))
 
     def _overlook(self, rows: Iterable[int]) -> None:
@@ -169,6 +249,7 @@ class RecordedGames:
             after = games[rows]
             act_all(after, cards)
             games[rows] = after
+            self.meter.note(rows)
             places[rows] += 1
 
 
@@ -179,85 +260,54 @@ def analyse(
     threads: int = 2,
     rollouts: Rollouts | None = None,
 ) -> list[GameAnalysis]:
-    """The decisions and the luck of recorded games.
+    """The decisions and the luck of recorded games that can be replayed.
 
     Args:
-        records: games that can be replayed.
         on_progress: called with the number of further cards analysed.
-        threads: how many discards are valued in parallel.
         rollouts: judge decisions at late scores in place of the tables and of ``judge``.
     """
     played, analyst = RecordedGames(records), ExpertAgent(threads=threads)
-    meter = LuckMeter(played.games)
+    meter, games = played.meter, played.games
     decisions: list[list[Decision]] = [[] for _ in records]
-    luck = [np.zeros((len(record.deals), len(CHANCES), len(RESULTS))) for record in records]
-    scores = [np.zeros((len(record.deals), 2), np.int64) for record in records]
-    dealers: list[list[int]] = [[] for _ in records]
-    before = np.zeros_like(meter.luck)
-    previous: Moment | None = None
-
-    def note_luck(moment: Moment) -> None:
-        meter.note(moment.rows)
-        for row, deal in zip(moment.rows.tolist(), moment.deals.tolist()):
-            luck[row][deal] += meter.luck[row] - before[row]
-        before[moment.rows] = meter.luck[moment.rows]
-
+    begun: list[list[tuple[np.ndarray, int, np.ndarray]]] = [[] for _ in records]  # scores, dealer, luck before
     for moment in played.moments():
-        if previous is not None:
-            note_luck(previous)
-        for k in np.flatnonzero(moment.places == 0).tolist():
-            row = int(moment.rows[k])
-            scores[row][moment.deals[k]] = played.games["scores"][row]
-            dealers[row].append(int(played.games["dealer"][row]))
+        for row in moment.rows[moment.places == 0].tolist():
+            begun[row].append(
+                (games["scores"][row].astype(np.int64), int(games["dealer"][row]), meter.luck[row].copy())
+            )
         for row, decision in decisions_at(moment, analyst, judge, rollouts):
             decisions[row].append(decision)
         on_progress(len(moment.rows))
-        previous = moment
-    if previous is not None:
-        note_luck(previous)
-    return [
-        GameAnalysis(record, tuple(decisions[n]), luck[n], scores[n], tuple(dealers[n]))
-        for n, record in enumerate(records)
-    ]
+    found = []
+    for row, record in enumerate(records):
+        scores, dealers, luck = zip(*begun[row])
+        of_deals = np.diff([np.zeros_like(luck[0]), *luck[1:], meter.luck[row]], axis=0)
+        found.append(GameAnalysis(record, tuple(decisions[row]), of_deals, np.stack(scores), dealers))
+    return found
 
 
 def decisions_at(
     moment: Moment, analyst: ExpertAgent, judge: PlayJudge, rollouts: Rollouts | None = None
 ) -> Iterator[tuple[int, Decision]]:
-    """The decisions that are made at a moment, each with its game.
+    """The decisions that are made at a moment, each with its game: discards that begin, and choices in the play."""
+    views, laid = moment.views, moment.cards
+    first = views.is_discard & (views.discards[:, 0] < 0)
+    if first.any():
+        sixes = six_dealt(views[first])
+        pairs, at = sixes[:, PLACES], np.arange(len(sixes))
+        made = np.sort(np.stack([laid[first], moment.pairs[first]], axis=1), axis=1)
+        chosen = (pairs == made[:, None]).all(axis=2).argmax(axis=1)
+        worth = discard_worth(analyst, views[first])
+        yield from _compared(moment, first, worth, chosen, lambda choice: pairs[at, choice], rollouts)
+    ranks = views.action_mask.reshape(-1, 4, 13).any(axis=1).sum(axis=1)
+    is_choice = ~views.is_discard & (ranks > 1)
+    if is_choice.any():
+        views, laid = views[is_choice], laid[is_choice]
 
-    Args:
-        moment: cards about to be played.
-    """
-    yield from _discards(moment, analyst, rollouts)
-    yield from _cards_laid(moment, judge, rollouts)
+        def cards(rank: np.ndarray) -> np.ndarray:
+            return np.where(rank == laid % 13, laid, lowest_of_rank(views, rank))[:, None]
 
-
-def _discards(moment: Moment, analyst: ExpertAgent, rollouts: Rollouts | None) -> Iterator[tuple[int, Decision]]:
-    """The discards that begin at this moment, with their games."""
-    first = moment.views.is_discard & (moment.views.discards[:, 0] < 0)
-    if not first.any():
-        return
-    views, cards = moment.views[first], np.stack([moment.cards[first], moment.pairs[first]], axis=1)
-    sixes = six_dealt(views)
-    pairs, at = sixes[:, PLACES], np.arange(len(sixes))
-    chosen = (pairs == np.sort(cards, axis=1)[:, None]).all(axis=2).argmax(axis=1)
-    worth = discard_worth(analyst, views)
-    yield from _compared(moment, first, worth, chosen, lambda choice: pairs[at, choice], rollouts)
-
-
-def _cards_laid(moment: Moment, judge: PlayJudge, rollouts: Rollouts | None) -> Iterator[tuple[int, Decision]]:
-    """The choices in the play at this moment, with their games."""
-    ranks = moment.views.action_mask.reshape(-1, 4, 13).any(axis=1).sum(axis=1)
-    is_choice = ~moment.views.is_discard & (ranks > 1)
-    if not is_choice.any():
-        return
-    views, laid = moment.views[is_choice], moment.cards[is_choice]
-
-    def cards(rank: np.ndarray) -> np.ndarray:
-        return np.where(rank == laid % 13, laid, lowest_of_rank(views, rank))[:, None]
-
-    yield from _compared(moment, is_choice, judge.worth(views), laid % 13, cards, rollouts)
+        yield from _compared(moment, is_choice, judge.worth(views), laid % 13, cards, rollouts)
 
 
 def _compared(
@@ -268,17 +318,11 @@ def _compared(
     cards: Callable[[np.ndarray], np.ndarray],
     rollouts: Rollouts | None,
 ) -> Iterator[tuple[int, Decision]]:
-    """The D decisions of a moment, each with its game.
-
-    Args:
-        decides: (B,) bool, which of them are these decisions.
-        worth: (D, C) values of the choices.
-        chosen: (D,) choices made.
-        cards: the cards (D, K) of choices (D,).
-    """
+    """The D decisions of a moment, those that ``decides`` (B,) says, each with its game; their choices are worth (D, C)
+    values, (D,) were chosen, and ``cards`` gives the cards (D, K) of choices (D,)."""
     at = np.arange(len(chosen))
     best = worth.chances.argmax(axis=1)
-    best = np.where(worth.chances[at, chosen] >= worth.chances[at, best] - _SAME, chosen, best)
+    best = np.where(worth.chances[at, chosen] >= worth.chances[at, best] - SAME, chosen, best)
     lost = worth.chances[at, best] - worth.chances[at, chosen]
     points = np.where(lost > 0, np.maximum(worth.points[at, best] - worth.points[at, chosen], 0.0), 0.0)
     columns = (
@@ -294,8 +338,7 @@ def _compared(
             near = np.flatnonzero(worth.chances[k] >= worth.chances[k, best[k]] - NEAR)
             choices = [tuple(cards(np.full(len(at), choice))[k].tolist()) for choice in near]
             found = rollouts.judged(views[k : k + 1], choices, decision.chosen)
-            decision = decision._replace(best=found.best, chance=found.chance, chance_lost=found.lost)
-            decision = decision._replace(points_lost=0.0, error=found.error)
+            decision = decision._replace(points_lost=0.0, **found._asdict())
         yield row, decision
 
 
@@ -305,9 +348,6 @@ class ErrorRate(NamedTuple):
     decisions: int
     chance_lost: Measured
     points_lost: Measured
-    is_own_judge: bool
-    """Whether none of many decisions lost anything: the player chooses by what judges it, and has no errors by this
-    construction."""
 
 
 class PlayerSummary(NamedTuple):
@@ -326,10 +366,7 @@ class PlayerSummary(NamedTuple):
 
 
 def summarise_players(analyses: Sequence[GameAnalysis]) -> list[PlayerSummary]:
-    """The players of recorded games, in the order in which they first appear.
-
-    A player that plays itself in some game counts as two players, one for each seat.
-    """
+    """The players of recorded games; one that plays itself in some game counts as two players, one for each seat."""
     sides: dict[str, list[tuple[GameAnalysis, int]]] = {}
     for analysis in analyses:
         for seat, name in enumerate(analysis.record.names):
@@ -370,5 +407,4 @@ def _error_rate(games: list[list[Decision]]) -> ErrorRate | None:
         int(counts.sum()),
         mean([sum(decision.chance_lost for decision in decisions) for decisions in games]),
         mean([sum(decision.points_lost for decision in decisions) for decisions in games]),
-        int(counts.sum()) >= _ENOUGH and not any(decision.chance_lost for decisions in games for decision in decisions),
     )

@@ -44,11 +44,7 @@ class PlayJudge(Protocol):
 
 
 class ExpertJudge:
-    """The play as ``expert`` searches it, over the hands that the opponent may hold.
-
-    Args:
-        hands: how many opposing hands a search covers at most.
-    """
+    """The play as ``expert`` searches it, over so many hands at most that the opponent may hold."""
 
     def __init__(self, hands: int = 100, threads: int = 2) -> None:
         self._hands, self._threads = hands, threads
@@ -64,12 +60,9 @@ class ExpertJudge:
 
 
 class SolvedJudge:
-    """The play by the solution of what follows; as ``expert`` searches it until three cards are laid, and where the
-    solution says nothing because its players would not have come there.
-
-    The rest of a play is solved with the chance to win as the stakes, by what both players may hold
-    (:meth:`crib_env.agents.equilibrium.EquilibriumAgent.rank_values`). Points are those of ``expert``.
-    """
+    """The play by the solution of what follows, with the chance to win as the stakes
+    (:meth:`crib_env.agents.equilibrium.EquilibriumAgent.rank_values`); as ``expert`` searches it until three cards are
+    laid, and where players of the solution would not have come. Points are those of ``expert``."""
 
     def __init__(self, threads: int = 2) -> None:
         self._searched, self._threads = ExpertJudge(threads=threads), threads

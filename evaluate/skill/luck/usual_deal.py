@@ -3,7 +3,7 @@
 Discards: the best of the exact analysis in points at 0–0 (hand, crib, pegging). If the second best is less than
 ``_CLOSE`` points worse, both count, with weights from equal to 0 for the second. Play: ``greedy`` and ``careful``,
 each against each, four plays in all. Discards depend on six cards only up to a renaming of suits, and the play depends
-on ranks only. So means over all deals can be computed exactly (:mod:`crib_env.evaluate.skill.luck.exact_means`).
+on ranks only. So means over all deals can be computed exactly (:mod:`crib_env.evaluate.makers.luck`).
 """
 
 from __future__ import annotations

@@ -10,28 +10,22 @@ before it, minus the mean of this function over all outcomes that the event coul
 * the coin: half of the difference between dealing first and not, with the sign of the outcome;
 * the twelve cards: slope times (value of these cards - mean value over all deals). The value follows from the cards
   alone, by fixed discards and a fixed play (:mod:`crib_env.evaluate.skill.luck.usual_deal`); its mean over all deals is
-  exact (:mod:`crib_env.evaluate.skill.luck.exact_means`); the slope depends only on the scores before the deal;
+  exact (:mod:`crib_env.evaluate.makers.luck`); the slope depends only on the scores before the deal;
 * the starter: the expected result with the starter that was cut, for the cards actually kept and discarded and the
   scores before the deal, minus its mean over all forty cards that could have been cut, computed one by one.
 
-The cards come from a shuffled pack, whatever the players do or have done. So the mean of each luck is zero given
-everything before it, in the last deal of a game too, because the end of a game only decides whether there is a next
-deal. No choice of a player counts as luck: only choices before the cut are used, and only for the luck of the cut. The
-functions were fixed before the games. Bad functions would leave more noise, but no bias.
+The cards come from a shuffled pack, whatever the players do. The end of a game only decides whether there is a next
+deal. No choice of a player counts as luck: only choices before the cut are used, and only for the luck of the cut. Bad
+functions would leave more noise, but no bias.
 
-**How much to subtract.** Luck as measured here is that of a game between equals. In a lopsided match a
-point decides less, and to subtract all of this luck would add noise. So each result loses the slope times its luck,
-with the slope of a regression of results on luck. Two precautions:
+**How much to subtract.** Luck as measured here is that of a game between equals. In a lopsided match a point decides
+less. So each result loses the slope times its luck, with the slope of a regression of results on luck.
 
-* **Without bias.** The slope for each sample comes from the other samples only (cross-fitting; Avramidis and Wilson
-  1993). They are independent of this sample's luck, whose mean is zero, so slope times luck has mean zero too.
-* **Without harm in small samples.** The regression is a ridge regression: it begins at the slope that the win rate p of
-  the other samples suggests, and their luck changes it little by little. That slope is 4p (1 − p): as the strengths of
-  two players move apart, a small advantage changes the chance to win in proportion to p (1 − p), and between equals the
-  slope is 1. It is 0 where every game was won, and there nothing is subtracted.
-
-**The table** holds expected results from every pair of scores, and what points are worth there
-(:mod:`crib_env.evaluate.makers.luck`).
+* The slope for each sample comes from the other samples only (cross-fitting; Avramidis and Wilson 1993). They are
+  independent of this sample's luck, whose mean is zero, so slope times luck has mean zero too.
+* The regression is a ridge regression, for small samples: it begins at 4p (1 − p), where p is the win rate of the other
+  samples, as a small advantage changes the chance to win in proportion to p (1 − p), and between equals the slope is 1.
+  It is 0 where every game was won, and there nothing is subtracted.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ which are at most 60 apart, it loses chance to win: the best ``win_probability``
 from __future__ import annotations
 
 import hashlib
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,14 +16,13 @@ import numpy as np
 
 import crib_env.tables
 from crib_env.agents import Agent
-from crib_env.evaluate.skill.positions import before_discards, chosen_cards
+from crib_env.agents.expert import ExpertAgent
+from crib_env.evaluate.skill.positions import batch_of, before_discards, chosen_cards
 from crib_env.evaluate.skill.suite.task import Work, load_pinned
 from crib_env.evaluate.statistics import Measured
-from crib_env.exact.discard_statistics import N_DISCARDS, PLACES, TOTALS, fill_totals
+from crib_env.exact.discard_statistics import PLACES
 from crib_env.files.checked_file import Column, SavedArrays
-from crib_env.kernels import bit, kernel
-from crib_env.tables.analysis import discard_chances
-from crib_env.tables.outlook import discard_points, outlook
+from crib_env.tables.outlook import discard_points
 
 NAME, VERSION = "discards", 2
 HASH = "15f9e174b4882577c89c31dd09c5422e"
@@ -33,7 +31,7 @@ PATH = Path(__file__).parent / "data" / f"{NAME}-{VERSION}.npz"
 _TABLES = Path(crib_env.tables.__file__).parent / "data"
 _NAMES = ("cribs.npz", "pegging.npz", "win_table.npz")
 SAME = 1e-9  # values are sums of a few exact fractions: what differs by less is rounding
-_AT_ONCE = 1_000
+_AT_ONCE = 4_096
 
 
 @dataclass(frozen=True)
@@ -94,12 +92,7 @@ def measure(agent: Agent, work: Work) -> dict[str, Measured]:
 
 
 def points_lost_at_zero(data: Discards, rows: np.ndarray, cards: np.ndarray) -> np.ndarray:
-    """The points that discards lose at 0–0, (N,).
-
-    Args:
-        rows: (N,) which of them.
-        cards: (N, 2) discarded.
-    """
+    """The points, (N,), that cards (N, 2) discarded from the hands of some rows (N,) lose at 0–0."""
     points = discard_points(data.sixes[rows].astype(np.int64), data.deals[rows] == 1)
     return points.max(axis=1) - points[np.arange(len(rows)), _places(data, rows, cards)]
 
@@ -109,32 +102,13 @@ def _places(data: Discards, rows: np.ndarray, cards: np.ndarray) -> np.ndarray:
     return (data.sixes[rows][:, PLACES] == np.sort(cards, axis=1)[:, None]).all(axis=2).argmax(axis=1)
 
 
-@kernel
-def _lose(sixes, deals, scores, chosen, best, outlook, out):
-    totals, wins = np.zeros((1, N_DISCARDS), TOTALS), np.empty((1, N_DISCARDS))
-    for n in range(len(out)):
-        out[n] = 0.0
-        if chosen[n] == best[n]:
-            continue
-        fill_totals(sixes[n : n + 1], totals)
-        score = scores[n : n + 1].astype(np.int64)
-        for k in (best[n], chosen[n]):
-            pair = bit(sixes[n, PLACES[k, 0]]) | bit(sixes[n, PLACES[k, 1]])
-            discard_chances(sixes[n], pair, deals[n], score, totals[0], outlook, wins)
-            out[n] = wins[0, k] - out[n]
-        out[n] = max(-out[n], 0.0)  # pairs that differ in suits alone may be worth the same
-
-
 def chances_lost(data: Discards, chosen: np.ndarray, threads: int) -> np.ndarray:
     """The chance to win that discards of the first N hands, (N,) of the fifteen, lose at their scores, (N,)."""
-    n = len(chosen)
-    sixes, deals, best = data.sixes[:n].astype(np.int64), data.deals[:n] == 1, data.best[:n].astype(np.int64)
-    scores, lost, known = data.scores[:n], np.empty(n), outlook()
-
-    def fill(start: int) -> None:
-        rows = slice(start, start + _AT_ONCE)
-        _lose(sixes[rows], deals[rows], scores[rows], chosen[rows], best[rows], known, lost[rows])
-
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(fill, range(0, n, _AT_ONCE)))
-    return lost
+    analyst, lost = ExpertAgent(threads=threads), []
+    for start in range(0, len(chosen), _AT_ONCE):
+        rows = slice(start, min(start + _AT_ONCE, len(chosen)))
+        games = before_discards(data.sixes[rows].astype(np.int64), data.deals[rows] == 1, data.scores[rows])
+        every = np.arange(len(games))
+        values = analyst.discard_values(batch_of(games).views(every))
+        lost.append(values.max(axis=1) - values[every, chosen[rows]])
+    return np.concatenate(lost)

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import math
 import os
-import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Annotated, NamedTuple, cast
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
@@ -26,8 +25,7 @@ from crib_env.agents import Agent, make_agent
 from crib_env.batch import GameBatch
 from crib_env.evaluate.console import table_of
 from crib_env.evaluate.executors import Cluster
-from crib_env.evaluate.files import write_json
-from crib_env.evaluate.job import Job
+from crib_env.evaluate.files import Job, write_json
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.matches.mirrored import check_players
 from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
@@ -38,8 +36,9 @@ from crib_env.files.json_text import read_json
 from crib_env.kernels import streams
 from crib_env.players.games import turns
 from crib_env.solver.play_game import PlayGame
-from crib_env.values import typed
+from crib_env.values import Range, typed
 
+Part = Annotated[float, Range(0, 1, above=True)]
 _MOST_DIGITS = 4
 _UNEVEN = 0.1  # difference between the ends of an interval, as a share of its half, from which on both are shown
 
@@ -81,35 +80,19 @@ class Pegging:
     """What an exact best response gains on an agent in the pegging game (docs/evaluate/exploitability.md).
 
     An agent is asked for every decision to which its own choices lead, five to ninety million. If these depend on suits
-    in more than ties, suits are drawn twice for each hand of ranks. Where that would take longer than ``LONGEST``, or
-    where the agent mixes and cannot say how, it is not measured.
+    in more than ties, suits are drawn twice for each hand of ranks. An agent that mixes and cannot say how is not
+    measured.
     """
 
     NAME, VERSION = "pegging", 1
-    LONGEST = 600.0
-    """Seconds of one core: an agent that would take longer at the pace of its first decisions is not measured."""
     DRAWS = 2  # of suits: the fewest
-    USUAL = 4_000_000  # decisions, about as many as an agent that does not mix is asked for
-    AFTER = 20.0  # seconds of one core, when the pace is looked at
 
     @classmethod
     def measure(cls, agent: Agent, work: Work) -> dict[str, Measured]:
         """See :class:`crib_env.evaluate.skill.suite.task.Task`."""
-        started, asked = time.process_time(), 0
-
-        def on_progress(decisions: int, share: float) -> None:
-            nonlocal started, asked
-            if not asked:
-                started = time.process_time()  # kernels have been compiled by now
-            asked += decisions
-            spent = time.process_time() - started
-            needed = spent * cls.USUAL / asked
-            if spent > cls.AFTER and asked < cls.USUAL and needed > cls.LONGEST:
-                raise NotMeasuredError(f"at its pace it would take about {needed / 60:,.0f} minutes")
-            work.on_progress(100 * share)
-
+        game = _pegging_game(work.threads)
         try:
-            found = exploitability(agent, _pegging_game(work.threads), cls.DRAWS, on_progress)
+            found = exploitability(agent, game, cls.DRAWS, lambda decisions, share: work.on_progress(100 * share))
         except ValueError as error:
             if "probabilities" not in str(error):
                 raise
@@ -168,17 +151,8 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Suite(Job):
-    """Which agents are measured.
-
-    Attributes:
-        agents: their names.
-        share: of the positions and games, above 0 and at most 1; the first ones are taken.
-        skip: names of tasks that are left out.
-        shares: of tasks that have another share.
-
-    Raises:
-        ValueError: an agent, the share or a task is not allowed.
-    """
+    """Which agents are measured, by their names, on which share of the positions and games, without which tasks;
+    ``ValueError`` names what is not allowed. The first positions and games are taken."""
 
     KIND = "suite"
     FOLDERS = Path("runs") / "suite"
@@ -186,24 +160,16 @@ class Suite(Job):
     agents: tuple[str, ...]
     share: float = 1.0
     skip: tuple[str, ...] = ()
-    shares: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.agents or len(set(self.agents)) < len(self.agents):
             raise ValueError(f"agents={' '.join(self.agents)!r} is not allowed: give one or more different agents")
-        for share in (self.share, *self.shares.values()):
-            if not 0 < share <= 1:
-                raise ValueError(f"share={share} is not allowed: give more than 0, at most 1")
-        for name, tasks in (("skip", self.skip), ("share", self.shares)):
-            if unknown := set(tasks) - set(NAMES):
-                raise ValueError(f"{name}={' '.join(sorted(unknown))} is not allowed: choose of {', '.join(NAMES)}")
+        typed(self.share, Part, "share")
+        if unknown := set(self.skip) - set(NAMES):
+            raise ValueError(f"skip={' '.join(sorted(unknown))} is not allowed: choose of {', '.join(NAMES)}")
         if set(self.skip) == set(NAMES):
             raise ValueError(f"skip={' '.join(self.skip)} is not allowed: nothing would be measured")
         check_players(self.agents)
-
-    def share_of(self, task: str) -> float:
-        """The share of a task."""
-        return self.shares.get(task, self.share)
 
     def run(
         self,
@@ -217,16 +183,21 @@ class Suite(Job):
         """Does the tasks that are not in the folder yet, agent by agent; yields all of them, in order.
 
         Args:
-            threads: how many work side by side; they do not change the figures.
             on_task: called before each task with the agent and the task.
             on_progress: called with the further per cent of the task that are done, or of all on a cluster.
             cluster: does all tasks side by side; its machines need not see the folder.
         """
-        planned = list(self._planned(folder, tasks))
+        (folder / "tasks").mkdir(exist_ok=True)
+        planned = [
+            (agent, task, folder / "tasks" / f"{number}-{task.NAME}.json")
+            for number, agent in enumerate(self.agents, start=1)
+            for task in tasks
+            if task.NAME not in self.skip
+        ]
         found = {path: self._read(path, agent, task) for agent, task, path in planned if path.exists()}
         if cluster is not None:
             left = [one for one in planned if one[2] not in found]
-            calls = [(self, agent, TASKS.index(task), Path.cwd()) for agent, task, _ in left]
+            calls = [(agent, TASKS.index(task), self.share, Path.cwd()) for agent, task, _ in left]
             for place, outcome in cluster.each(_measure_there, calls):
                 found[left[place][2]] = outcome
                 _keep(outcome, left[place][2])
@@ -234,33 +205,27 @@ class Suite(Job):
         for agent, task, path in planned:
             if path not in found:
                 on_task(agent, task.NAME)
-                found[path] = self.measure(agent, task, Work(self.share_of(task.NAME), threads, on_progress))
+                found[path] = measure(agent, task, Work(self.share, threads, on_progress))
                 _keep(found[path], path)
             yield found[path]
-
-    def _planned(self, folder: Path, tasks: Sequence[Task]) -> Iterator[tuple[str, Task, Path]]:
-        """Agents, their tasks, and the files of those that are finished."""
-        (folder / "tasks").mkdir(exist_ok=True)
-        for number, agent in enumerate(self.agents, start=1):
-            for task in (task for task in tasks if task.NAME not in self.skip):
-                yield agent, task, folder / "tasks" / f"{number}-{task.NAME}.json"
-
-    def measure(self, agent: str, task: Task, work: Work) -> Outcome:
-        """One task of one agent."""
-        nothing = Outcome(agent, task.NAME, task.VERSION, work.share, {})
-        try:
-            return nothing._replace(figures=task.measure(make_agent(agent), work))
-        except NotMeasuredError as reason:
-            return nothing._replace(not_measured=str(reason))
-        except Exception as error:  # of somebody else's agent, whatever it is
-            return nothing._replace(failed=" ".join(f"{type(error).__name__}: {error}".split()))
 
     def _read(self, path: Path, agent: str, task: Task) -> Outcome:
         fault = f"{path} is not a finished task: take it away, and it is done again"
         found = read_json(path, fault, lambda content: typed(content, Outcome))
-        if found[:4] != (agent, task.NAME, task.VERSION, self.share_of(task.NAME)):
+        if found[:4] != (agent, task.NAME, task.VERSION, self.share):
             raise ValueError(f"{fault} (it is of {found.agent}, {found.task} {found.version})")
         return found
+
+
+def measure(agent: str, task: Task, work: Work) -> Outcome:
+    """One task of one agent."""
+    nothing = Outcome(agent, task.NAME, task.VERSION, work.share, {})
+    try:
+        return nothing._replace(figures=task.measure(make_agent(agent), work))
+    except NotMeasuredError as reason:
+        return nothing._replace(not_measured=str(reason))
+    except Exception as error:  # of a user's agent, whatever it is
+        return nothing._replace(failed=" ".join(f"{type(error).__name__}: {error}".split()))
 
 
 def _keep(outcome: Outcome, path: Path) -> None:
@@ -268,10 +233,10 @@ def _keep(outcome: Outcome, path: Path) -> None:
         write_json(path, outcome)
 
 
-def _measure_there(suite: Suite, agent: str, task: int, here: Path) -> Outcome:
+def _measure_there(agent: str, task: int, share: float, here: Path) -> Outcome:
     """Does a task on a worker, from the folder in which the command was given, where an agent's module may be."""
     os.chdir(here)
-    return suite.measure(agent, TASKS[task], Work(suite.share_of(TASKS[task].NAME), 1, lambda done: None))
+    return measure(agent, TASKS[task], Work(share, 1, lambda done: None))
 
 
 def shown(figure: Measured) -> tuple[str, str]:
