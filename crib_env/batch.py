@@ -1,8 +1,7 @@
 """Many games at once, with both seats controlled by the caller. Matches and learners run on it.
 
-:func:`standings` say how players stand in games under way, also without the luck that no decision controls. The reward
-of a decision is the difference of a standing. Without luck the show counts as what the six cards of a player are worth
-in it, so a reward does not depend on the cards that happen to fall.
+The reward of a decision is the difference of a standing (:func:`standings`). Without luck the show counts as what the
+six cards of a player are worth in it, so a reward does not depend on the cards that happen to fall.
 """
 
 from __future__ import annotations
@@ -47,6 +46,7 @@ from crib_env.views import PlayerViews, views_of
 
 # The sources of points: the last axis of a tally.
 SOURCES = ("play", "heels", "hand", "crib")
+_INT64 = np.dtype(np.int64)  # NumPy has one object for this type, so `is` compares it
 _PLAY_SOURCE, _HEELS_SOURCE, _HAND_SOURCE, _CRIB_SOURCE = range(4)
 
 
@@ -217,9 +217,10 @@ class GameBatch:
     def _checked(self, rows: np.ndarray) -> np.ndarray:
         """The rows as (B,) int64."""
         found = np.asarray(rows)
-        if found.ndim != 1 or found.dtype.kind not in "iu":
-            raise ValueError(f"rows must be (B,) integers, not {found.shape} of {found.dtype}")
-        found = np.ascontiguousarray(found, np.int64)
+        if found.dtype is not _INT64 or found.ndim != 1 or not found.flags.c_contiguous:
+            if found.ndim != 1 or found.dtype.kind not in "iu":
+                raise ValueError(f"rows must be (B,) integers, not {found.shape} of {found.dtype}")
+            found = np.ascontiguousarray(found, np.int64)
         bad = _first_bad_row(found, len(self))
         if bad >= 0:
             fault = f"there are games 0 to {len(self) - 1}" if not 0 <= found[bad] < len(self) else "it is given twice"
@@ -272,12 +273,8 @@ class GameBatch:
         return cards
 
     def step(self, rows: np.ndarray, cards: np.ndarray) -> None:
-        """Plays one decision in each of these games.
-
-        Raises:
-            ValueError: the rows are not allowed, or a card is not legal; the message names game and card, and no game
-                has changed.
-        """
+        """Plays one decision in each of these games. If a card is not legal, ``ValueError`` names game and card, and no
+        game has changed."""
         rows = self._checked(rows)
         with self._lock:
             cards = checked_cards(self.games, rows, cards, self.game_ids)
@@ -306,7 +303,7 @@ def checked_cards(games: np.ndarray, rows: np.ndarray, cards: np.ndarray, ids: n
 
 @kernel
 def worth_in_the_show(g, seat):
-    """Value of the six cards of a seat in the show: see :func:`discards_worth`."""
+    """See :func:`discards_worth`."""
     if g["episode"] == PEGGING_EPISODE:
         return 0.0
     kept = g["kept"][seat] if g["kept"][seat] else g["hand"][seat]

@@ -34,7 +34,7 @@ def write_own_ranks(g, seat, out, row):
 @pytest.fixture
 def own(monkeypatch):
     """A new observation: one entry, and its writer."""
-    entry = Observation("own", 14, write_own_ranks, "tests/test_observations.py")
+    entry = Observation("own", 14, write_own_ranks)
     monkeypatch.setitem(OBSERVATIONS, "own", entry)
     return entry
 

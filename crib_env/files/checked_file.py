@@ -58,8 +58,7 @@ def load_arrays(
             would read past its end.
 
     Raises:
-        ValueError: the file does not exist, is damaged or cut short, has another version or another kind, or its arrays
-            do not match ``columns``; the message names the file.
+        ValueError: the file does not exist, is damaged, or is another than is said; the message names it.
     """
     found, checksum = _read(path, kind, version)
     if checksum != checksum_of(found):

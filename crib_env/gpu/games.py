@@ -10,9 +10,7 @@ while (asked := games.asked()) is not None:
 points, settled = games.standings()
 ```
 
-:class:`crib_env.batch.GameBatch` as torch tensors, for learners: what the players to act see by rank, what each card is
-known to gain, what a critic may see, and how the players stand. Both seats are the caller's. The same seeds give the
-same games on every device.
+:class:`crib_env.batch.GameBatch` as torch tensors, for learners. The same seeds give the same games on every device.
 """
 
 from __future__ import annotations

@@ -198,7 +198,7 @@ def win_rate(agent: Any, opponent: Any, games: int = 10_000, seed: int = 0) -> W
         seed: random seed of the deals.
 
     Raises:
-        ValueError: an argument is not allowed, or a player chose an illegal card; the message names it.
+        ValueError: an argument is not allowed, or a player chose an illegal card.
     """
     if not is_integer(games) or games < 2 or games % 2:
         raise ValueError(f"games={games!r} is not allowed: mirrored games come in pairs, give a positive even number")
@@ -226,9 +226,8 @@ def paired_rate_interval(pairs: np.ndarray) -> tuple[float, float]:
 def independent_games(rate: float, pairs: np.ndarray) -> float:
     """The number of independent games at this win rate whose mean is known as well as that of pairs (N,).
 
-    Two games over the same deals are not independent; the spread between pairs shows how much they tell. Where one
-    player won every game, each pair counts as one game. Where all pairs were drawn, at most 3/N of all pairs end
-    otherwise (the rule of three, 95 %), each with ½ more or less.
+    Where one player won every game, each pair counts as one game. Where all pairs were drawn, at most 3/N of all pairs
+    end otherwise (the rule of three, 95 %), each with ½ more or less.
     """
     n = len(pairs)
     spread = float(np.var(pairs, ddof=1)) / n if n > 1 else 0.0
