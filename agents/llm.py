@@ -11,7 +11,6 @@ import json
 import os
 import re
 import ssl
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_type_hints
@@ -77,27 +76,18 @@ def _form(view: Decision, schema: Schema) -> dict[str, Any]:
     return {"response_format": {"type": schema} | named}
 
 
-class Exchange(NamedTuple):
-    """A question and its answer: a line of the file."""
+class Answer(NamedTuple):
+    """An answer of a model: a line of the file."""
 
-    base_url: str
-    sent: dict[str, Any]
-    """The model, its settings and the messages."""
-    answer: str
+    question: str
+    """All that was sent, and where to, as JSON."""
+    text: str
     end: str | None
-    """Why the answer ended: ``"stop"`` if it is whole."""
-    tokens: int
-    """Of the question and the answer, as the endpoint counts them."""
-    seconds: float
-
-    @property
-    def question(self) -> str:
-        """All that was sent, and where to."""
-        return json.dumps([self.base_url, self.sent], sort_keys=True)
+    """Why it ended: ``"stop"`` if it is whole."""
 
 
-def _read(file: Path) -> dict[str, Exchange]:
-    """The exchanges in a file by their questions; a last line that was not finished is cut off.
+def _read(file: Path) -> dict[str, Answer]:
+    """The answers in a file by their questions; a last line that was not finished is cut off.
 
     Raises:
         ValueError: the file is something else, or cannot be written; the message names it.
@@ -108,10 +98,10 @@ def _read(file: Path) -> dict[str, Exchange]:
     whole = content.rfind(b"\n") + 1
     for number, line in enumerate(content[:whole].splitlines(), start=1):
         try:
-            exchange = typed(parse_json(line), Exchange)
+            answer: Answer = typed(parse_json(line), Answer)
         except ValueError as error:
-            raise ValueError(f"{file}, line {number} is no exchange with a model ({error})") from None
-        kept[exchange.question] = exchange
+            raise ValueError(f"{file}, line {number} is no answer of a model ({error})") from None
+        kept[answer.question] = answer
     os.truncate(file, whole)
     return kept
 
@@ -190,54 +180,50 @@ class LLMAgent:
         return asyncio.run(self._choices(list(decisions(views))))
 
     async def _choices(self, views: list[Decision]) -> list[Any]:
-        free = asyncio.Semaphore(self.threads)
-        limits = self._httpx.Limits()  # none but ours
+        free, limits = asyncio.Semaphore(self.threads), self._httpx.Limits()  # no limits but ours
         async with self._httpx.AsyncClient(verify=self._ssl, timeout=self.seconds, limits=limits) as client:
+            return await asyncio.gather(*(self._choice(client, free, view) for view in views))
 
-            async def choice(view: Decision) -> tuple[int, ...] | ValueError:
-                async with free:
-                    return await self._choice(client, view)
-
-            return await asyncio.gather(*map(choice, views))
-
-    async def _choice(self, client: Any, view: Decision) -> tuple[int, ...] | ValueError:
-        if not to_discard(view):
-            return view.legal if len(view.legal) == 1 else await self._asked(client, view)
-        first = view.discards  # of two, if it is made: both were named then
-        found = await self._asked(client, replace(view, hand=tuple(sorted(view.hand + first)), discards=()))
-        return found[::-1] if isinstance(found, tuple) and found[0] in first else found
+    async def _choice(self, client: Any, free: asyncio.Semaphore, view: Decision) -> tuple[int, ...] | ValueError:
+        async with free:
+            if not to_discard(view):
+                return view.legal if len(view.legal) == 1 else await self._asked(client, view)
+            first = view.discards  # of two, if it is made: both were named then
+            found = await self._asked(client, replace(view, hand=tuple(sorted(view.hand + first)), discards=()))
+            return found[::-1] if isinstance(found, tuple) and found[0] in first else found
 
     async def _asked(self, client: Any, view: Decision) -> tuple[int, ...] | ValueError:
         """Asks until the answer names legal cards."""
         in_json, fault, words = self.schema != "no", "", in_words(view)
         messages = question(view, self.example, in_json)
         for _ in range(_ASKS):
-            exchange = await self._exchange(client, messages, _form(view, self.schema))
+            answer = await self._answer(client, messages, _form(view, self.schema))
             try:
-                if exchange.end not in ("stop", None):
-                    raise ValueError(f"your answer was cut off ({exchange.end}); use fewer words")
-                cards = read_answer(exchange.answer, view)
+                if answer.end not in ("stop", None):
+                    raise ValueError(f"your answer was cut off ({answer.end}); use fewer words")
+                cards = read_answer(answer.text, view)
                 self.first_answers.setdefault(words, True)
                 return cards
             except ValueError as error:
                 fault, self.first_answers[words] = str(error), False
             again = f"That cannot be played: {fault}. {how_to_answer(view, in_json)}"
-            said = exchange.answer[:_REPEATED] or "(nothing)"
+            said = answer.text[:_REPEATED] or "(nothing)"
             messages = [*messages, {"role": "assistant", "content": said}, {"role": "user", "content": again}]
         where = f"in game {view.game_id}, decision {view.decision}"
         return ValueError(f"agent {self.name!r} named no legal card in {_ASKS} answers {where} ({fault})")
 
-    async def _exchange(self, client: Any, messages: Messages, form: dict[str, Any]) -> Exchange:
+    async def _answer(self, client: Any, messages: Messages, form: dict[str, Any]) -> Answer:
         """A question that was answered before is answered from the file."""
         given = {} if self.temperature is None else {"temperature": self.temperature}
-        asked = Exchange(self.base_url, {"model": self.model, "messages": messages, **given, **form}, "", None, 0, 0.0)
-        if asked.question not in self._kept:
-            found = await self._call(client, asked)
-            add_lines(self._file, [json.dumps(found._asdict())])  # on the disk first
-            self._kept[asked.question] = found
-        return self._kept[asked.question]
+        sent = {"model": self.model, "messages": messages, **given, **form}
+        question = json.dumps([self.base_url, sent], sort_keys=True)
+        if question not in self._kept:
+            answer = await self._call(client, sent, question)
+            add_lines(self._file, [json.dumps(answer._asdict())])  # on the disk first
+            self._kept[question] = answer
+        return self._kept[question]
 
-    async def _call(self, client: Any, asked: Exchange) -> Exchange:
+    async def _call(self, client: Any, sent: dict[str, Any], question: str) -> Answer:
         """Asks until there is an answer.
 
         Raises:
@@ -246,11 +232,14 @@ class LLMAgent:
         url, key = f"{self.base_url.rstrip('/')}/chat/completions", os.environ.get(KEY)
         headers = {"authorization": f"Bearer {key}"} if key else {}
         for wait in (*_WAITS, None):
-            began, again = time.monotonic(), True
+            again = True
             try:
-                response = await client.post(url, json=asked.sent, headers=headers)
+                response = await client.post(url, json=sent, headers=headers)
                 if response.status_code == 200:
-                    return _answered(asked, response.json(), time.monotonic() - began)
+                    choice = response.json()["choices"][0]
+                    text = choice["message"].get("content") or choice["message"].get("refusal") or ""
+                    answer: Answer = typed(Answer(question, text, choice.get("finish_reason"))._asdict(), Answer)
+                    return answer
                 fault, again = f"HTTP {response.status_code}", response.status_code in (408, 429, *range(500, 600))
                 if response.status_code == 401:  # its text may repeat a part of the key
                     fault += f": the environment variable {KEY} holds no key that is accepted"
@@ -263,15 +252,3 @@ class LLMAgent:
             await asyncio.sleep(wait)
         kept = f"Finished answers are kept in {self._file}, and the same command goes on from there"
         raise ValueError(f"{self.base_url} gives no answer: {fault}. {kept}")
-
-
-def _answered(asked: Exchange, response: Any, seconds: float) -> Exchange:
-    """An exchange with the answer that a response holds, or one of several errors."""
-    choice, usage = response["choices"][0], response.get("usage") or {}
-    found = {
-        "answer": choice["message"].get("content") or choice["message"].get("refusal") or "",
-        "end": choice.get("finish_reason"),
-        "tokens": usage.get("total_tokens") or 0,
-        "seconds": round(seconds, 3),
-    }
-    return typed(asked._asdict() | found, Exchange)

@@ -16,26 +16,19 @@ import time
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Any
 
 from crib_env.files.json_text import parse_json
 from crib_env.players.agent import Powers
 from crib_env.players.one_at_a_time import Decision, OneAtATime
 from crib_env.players.text import as_json, read_answer
-from crib_env.values import typed
 
 SECONDS, MOST_SECONDS = 10.0, 3_600.0
 LONGEST = 1 << 16  # bytes of an answer
 _LIMIT = "seconds="
 _SHOWN = 60  # characters of an answer in an error
 _FAREWELL = 1.0  # seconds between the end of a program's input and its own
-
-
-class _Answer(NamedTuple):
-    """What a program answers: the number of the request, and one card, or two for a discard."""
-
-    id: int
-    cards: tuple[str, ...]
 
 
 def pipe_agent(text: str) -> OneAtATime:
@@ -91,24 +84,20 @@ class PipePlayer:
                 self._program = Program(self._command)
             line = self._program.ask(json.dumps({"id": self._asked, **as_json(view)}).encode() + b"\n", self._seconds)
             try:
-                answer: _Answer = typed(parse_json(line), _Answer, "the answer")
-                if answer.id != self._asked:
-                    raise ValueError(f"its id is {answer.id}, not {self._asked}")
-                return read_answer(" ".join(answer.cards), view)
-            except ValueError as error:
+                number, cards = itemgetter("id", "cards")(parse_json(line))
+                if number != self._asked:
+                    raise ValueError(f"its id is {number}, not {self._asked}")
+                return read_answer(" ".join(cards), view)
+            except (KeyError, TypeError, ValueError) as error:
                 raise ValueError(f"gave {line[:_SHOWN].decode(errors='replace')!r} ({error})") from None
-        except (OSError, ValueError) as error:
-            self._end()
-            where = f"in game {view.game_id}, decision {view.decision}"
-            raise ValueError(f"agent {self.name!r} {where}: {error}") from None
-        except BaseException:  # Ctrl-C: what the program may still say would be taken for the answer to another line
-            self._end()
+        except BaseException as error:  # Ctrl-C too: the program's answer would be taken for that to another line
+            if self._program is not None:
+                self._program.end()
+                self._program = None  # the next decision starts it again
+            if isinstance(error, (OSError, ValueError)):
+                where = f"in game {view.game_id}, decision {view.decision}"
+                raise ValueError(f"agent {self.name!r} {where}: {error}") from None
             raise
-
-    def _end(self) -> None:
-        if self._program is not None:
-            self._program.end()
-            self._program = None  # the next decision starts it again
 
 
 class Program:

@@ -30,8 +30,7 @@ import numpy as np
 
 from crib_env import PlayerViews
 from crib_env.agents import make_agent
-from crib_env.agents.asked.decisions import child, number_of
-from crib_env.agents.asked.questions import check_can_be_asked, policy_of
+from crib_env.agents.asked import check_can_be_asked, child, number_of, policy_of
 from crib_env.agents.choosing import card_chances, draw, legal_ranks, uniforms
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.hands import HAND_TABLES, N_HANDS, N_RANKS, ranks_in

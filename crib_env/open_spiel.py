@@ -6,14 +6,15 @@ king; suits have no part in this game, so the cards of a rank are one action. Fo
 :mod:`crib_env.engine` lays the cards, so go, last card and points are those of every environment here. Returns are net
 points.
 
-:class:`AgentPolicy` is an agent as a policy of OpenSpiel. :class:`PolicyAgent` is a table of OpenSpiel as an agent.
-:func:`solution_table` is the solver's equilibrium as a table of OpenSpiel.
+:class:`AgentPolicy` is an agent as a policy of OpenSpiel. The other way, ``StatePolicy(table.policy_for_key)`` is a
+table of OpenSpiel as an agent (:class:`crib_env.players.tabular.StatePolicy`).
 """
 
 from __future__ import annotations
 
 from functools import cache
 from math import comb, prod
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,9 @@ from open_spiel.python import policy as spiel_policy
 
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, GAME, OVER, PEGGING_EPISODE, PONE, act, begin_deal, begin_game, legal_cards
-from crib_env.hands import HANDS, N_RANKS, hand_number, ranks_in
+from crib_env.hands import HANDS, N_RANKS, ranks_in
 from crib_env.players.agent import MixedAgent
-from crib_env.players.tabular import StatePolicy, information_state
-from crib_env.solver.cfr import PlaySolver
+from crib_env.players.tabular import information_state
 from crib_env.views import views_of
 
 _MOST_POINTS = 61  # more than a player pegs with four cards
@@ -45,21 +45,6 @@ _TYPE = pyspiel.GameType(
     provides_observation_tensor=False,
     parameter_specification={"cards": 4},
 )
-
-
-class Observer:
-    """What OpenSpiel asks for observations: information states as text, without a tensor."""
-
-    def __init__(self) -> None:
-        self.tensor = None
-        self.dict: dict[str, Any] = {}
-
-    def set_from(self, state: PeggingState, player: int) -> None:
-        """Fills the tensor, if there is one."""
-
-    def string_from(self, state: PeggingState, player: int) -> str:
-        """The information state."""
-        return state.information_state_string(player)
 
 
 @cache
@@ -96,9 +81,10 @@ class PeggingGame(pyspiel.Game):  # type: ignore[misc]  # OpenSpiel has no types
         """The state before the deal."""
         return PeggingState(self)
 
-    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
-        """See :class:`Observer`."""
-        return Observer()
+    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> SimpleNamespace:
+        """What OpenSpiel asks for observations: information states as text, without a tensor."""
+        say = PeggingState.information_state_string
+        return SimpleNamespace(tensor=None, dict={}, set_from=lambda state, player: None, string_from=say)
 
 
 class PeggingState(pyspiel.State):  # type: ignore[misc]  # OpenSpiel has no types
@@ -115,14 +101,6 @@ class PeggingState(pyspiel.State):  # type: ignore[misc]  # OpenSpiel has no typ
         self._dealt: list[int] = []  # numbers of hands
         self.games = np.zeros(1, GAME)
         self.laid: list[tuple[int, int]] = []
-
-    def held(self, role: int) -> list[int]:
-        """The ranks that a role still holds, in ascending order."""
-        ranks: list[int] = HANDS[self._cards][self._dealt[role]].tolist()
-        for by, rank in self.laid:
-            if by == role:
-                ranks.remove(rank)
-        return sorted(ranks)
 
     def current_player(self) -> int:
         """See ``pyspiel.State``."""
@@ -142,9 +120,6 @@ class PeggingState(pyspiel.State):  # type: ignore[misc]  # OpenSpiel has no typ
         pone, dealer = self.games[0]["scores"].tolist()
         return [float(pone - dealer), float(dealer - pone)]
 
-    def _legal_actions(self, player: int) -> list[int]:
-        return self._ranks()
-
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """Hands of ranks and their chances, see ``pyspiel.State``."""
         return _deals(self._cards, self._dealt[0] if self._dealt else None)
@@ -154,24 +129,21 @@ class PeggingState(pyspiel.State):  # type: ignore[misc]  # OpenSpiel has no typ
             self._dealt.append(action)
             if len(self._dealt) == 2:
                 self._deal()
-            return
-        self._lay(action)
+        else:
+            self._lay([action])
 
-    def _ranks(self) -> list[int]:
-        """The ranks that may be laid now."""
+    def _legal_actions(self, player: int) -> list[int]:
         ranks = int(ranks_in(legal_cards(self.games[0])))
         return [rank for rank in range(N_RANKS) if ranks >> rank & 1]
 
-    def _lay(self, rank: int) -> None:
-        """Lays a card of a rank, and then those of which there is no choice."""
+    def _lay(self, ranks: list[int]) -> None:
+        """Lays a card as long as there is only one rank to choose."""
         record = self.games[0]
-        while True:
+        while len(ranks) == 1:
             legal = int(legal_cards(record))
-            self.laid.append((int(record["turn"]), rank))
-            act(record, next(card for card in range(rank, 52, N_RANKS) if legal >> card & 1))
-            if record["phase"] == OVER or len(ranks := self._ranks()) > 1:
-                return
-            (rank,) = ranks
+            self.laid.append((int(record["turn"]), ranks[0]))
+            act(record, next(card for card in range(ranks[0], 52, N_RANKS) if legal >> card & 1))
+            ranks = [] if record["phase"] == OVER else self._legal_actions(PONE)
 
     def _deal(self) -> None:
         """Gives both players cards of their ranks, the lowest suits first."""
@@ -183,8 +155,7 @@ class PeggingState(pyspiel.State):  # type: ignore[misc]  # OpenSpiel has no typ
                 given[rank] += 1
         begin_game(record, PEGGING_EPISODE, DEALER, 0, 0, -1)
         begin_deal(record)
-        if len(ranks := self._ranks()) == 1:
-            self._lay(*ranks)
+        self._lay(self._legal_actions(PONE))
 
     def _action_to_string(self, player: int, action: int) -> str:
         if player == pyspiel.PlayerId.CHANCE:
@@ -219,28 +190,3 @@ class AgentPolicy(spiel_policy.Policy):  # type: ignore[misc]
         views = views_of(state.games, np.zeros(1, np.int64), np.array([role]), np.zeros(1, np.int64))
         chances = self._agent.probabilities(views)[0].reshape(4, N_RANKS).sum(axis=0)
         return {action: float(chances[action]) for action in state.legal_actions()}
-
-
-class PolicyAgent(StatePolicy):
-    """A table of OpenSpiel as an agent, for measurements of exploitability for instance.
-
-    Args:
-        table: has ``policy_for_key``, by information states.
-        seed: of the cards that it draws.
-    """
-
-    name = "open-spiel"
-
-    def __init__(self, table: spiel_policy.TabularPolicy, seed: int = 0) -> None:
-        super().__init__(table.policy_for_key, seed)
-
-
-def solution_table(game: PeggingGame, solver: PlaySolver) -> spiel_policy.TabularPolicy:
-    """The average policy of :class:`crib_env.solver.cfr.PlaySolver`, for as many cards, as a table of OpenSpiel."""
-    table = spiel_policy.TabularPolicy(game)
-    for state, row in zip(table.states, table.action_probability_array):
-        role, laid = state.current_player(), state.laid
-        held = state.held(role)
-        node = solver.game.node_at(laid, role, held[0])
-        row[:] = solver.game.chances_at(solver.average, node, int(hand_number(held)))
-    return table

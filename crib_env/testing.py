@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crib_env.batch import GameBatch
-from crib_env.cards import format_card, format_cards
+from crib_env.cards import by_rank, format_card, format_cards
 from crib_env.engine import PLAY
-from crib_env.kernels import streams
+from crib_env.kernels import lowest, streams
 from crib_env.players.agent import Agent, mixes
 from crib_env.players.agent_from_text import as_agent
 from crib_env.players.hidden import deal_hidden
@@ -34,6 +34,11 @@ class _Asked(NamedTuple):
     games: np.ndarray  # (B,) copies of the games
     ids: np.ndarray  # (B,) game ids
     cards: np.ndarray  # (B,) chosen
+
+    def decision(self, k: int) -> str:
+        """A decision, for an error."""
+        hand = format_cards(by_rank(self.views().hand[k].tolist()))
+        return f"of {hand} (game {self.ids[k]}, decision {self.games['decisions'][k]})"
 
     @property
     def seats(self) -> np.ndarray:
@@ -79,10 +84,6 @@ def _copy(agent: Agent) -> Agent:
     return copy.deepcopy(agent) if agent.powers.copyable else agent
 
 
-def _choices(agent: Agent, seen: _Asked, views: PlayerViews | None = None) -> np.ndarray:
-    return agent.act(seen.views() if views is None else views)
-
-
 def _play(agent: Agent, batch: GameBatch) -> list[_Asked]:
     """Plays the games, in every other one from the second seat, and checks that the agent's cards are legal."""
     course = []
@@ -91,7 +92,7 @@ def _play(agent: Agent, batch: GameBatch) -> list[_Asked]:
         mine = rows[is_mine]
         if len(mine):
             asked = _Asked(batch.games[mine].copy(), batch.game_ids[mine], np.empty(0))
-            cards = np.asarray(_choices(agent, asked))
+            cards = np.asarray(agent.act(asked.views()))
             try:
                 batch.step(mine, cards)
             except ValueError as error:
@@ -132,16 +133,12 @@ def _check(agent: Agent, course: list[_Asked], fault: str, seen: Callable[[_Aske
     """Asks a copy for the decisions of a course, as they would be seen; its cards must be those of the course."""
     twin = _copy(agent)
     for asked in course:
-        _compare(agent, asked, np.asarray(_choices(twin, asked, seen(asked))), asked.cards, fault)
-
-
-def _compare(agent: Agent, asked: _Asked, found: np.ndarray, expected: np.ndarray, fault: str) -> None:
-    for k in np.flatnonzero(found != expected)[:1]:
-        hand = format_cards(card for card in asked.views().hand[k].tolist() if card >= 0)
-        raise AssertionError(
-            f"agent {agent.name!r} {fault}: of {hand} it chose {format_card(int(expected[k]))}, and then "
-            f"{format_card(int(found[k]))} (game {asked.ids[k]}, decision {asked.games['decisions'][k]})"
-        )
+        found = np.asarray(twin.act(seen(asked)))
+        for k in np.flatnonzero(found != asked.cards)[:1]:
+            raise AssertionError(
+                f"agent {agent.name!r} {fault}: {asked.decision(k)} it chose {format_card(asked.cards[k])}, and then "
+                f"{format_card(found[k])}"
+            )
 
 
 def _check_suits(agent: Agent, play: list[_Asked]) -> None:
@@ -151,24 +148,23 @@ def _check_suits(agent: Agent, play: list[_Asked]) -> None:
     """
     twin, other, rng = _copy(agent), _copy(agent), np.random.default_rng(0)
     for asked in play:
-        names, hand = rng.permutation(4), asked.views().hand.astype(np.int64)
-        renamed = np.where(hand >= 0, 13 * names[hand // 13] + hand % 13, 52)
+        hand, to = asked.views().hand, (13 * rng.permutation(4)[:, None] + np.arange(13)).ravel()
+        renamed = np.where(hand >= 0, to[hand], 52)
         counts = (np.diff(renamed, axis=1) >= 0).all(axis=1) | (agent.powers.suits == "unseen")
         before = _rank_chances(twin, asked.views())
-        after = _rank_chances(other, asked.views(_with_suits_renamed(asked.games, names)))
+        after = _rank_chances(other, asked.views(_renamed(asked.games, to)))
         for k in np.flatnonzero(counts & (abs(before - after).max(axis=1) > 1e-6))[:1]:
             raise AssertionError(
-                f"agent {agent.name!r} declares suits={agent.powers.suits!r}, but suits change the rank: it holds "
-                f"{format_cards(card for card in hand[k].tolist() if card >= 0)} (game {asked.ids[k]}, decision "
-                f"{asked.games['decisions'][k]})"
+                f"agent {agent.name!r} declares suits={agent.powers.suits!r}, but suits change the rank "
+                f"{asked.decision(k)}"
             )
 
 
 def _rank_chances(agent: Agent, views: PlayerViews) -> np.ndarray:
     """(B, 13) how likely it lays each rank."""
     chances = agent.probabilities(views) if mixes(agent) else np.eye(52)[agent.act(views)]
-    by_rank: np.ndarray = chances.reshape(-1, 4, 13).sum(axis=1)
-    return by_rank
+    of_ranks: np.ndarray = chances.reshape(-1, 4, 13).sum(axis=1)
+    return of_ranks
 
 
 def _check_probabilities(agent: Agent, course: list[_Asked]) -> None:
@@ -211,25 +207,20 @@ def _with_discards_exchanged(asked: _Asked) -> PlayerViews:
 def _with_another_starter(asked: _Asked) -> PlayerViews:
     """The same games where the starter and a card that the opponent discarded have changed places."""
     games = asked.games.copy()
-    for game, seat in zip(games, asked.seats.tolist()):
-        starter, discards = int(game["cards"][12]), int(game["discards"][1 - seat])
+    for k, seat in enumerate(asked.seats.tolist()):
+        starter, discards = int(games[k]["cards"][12]), int(games[k]["discards"][1 - seat])
         if starter >= 0 and discards:
-            other = (discards & -discards).bit_length() - 1
-            game["discards"][1 - seat] = discards ^ 1 << other ^ 1 << starter
-            cards = game["cards"].copy()
-            game["cards"][:] = np.where(cards == other, starter, np.where(cards == starter, other, cards))
+            to, other = np.arange(52), lowest(discards)
+            to[[starter, other]] = other, starter
+            games[k : k + 1] = _renamed(games[k : k + 1], to)
     return asked.views(games)
 
 
-def _with_suits_renamed(games: np.ndarray, names: np.ndarray) -> np.ndarray:
-    """The same games where suit s is called ``names[s]``."""
+def _renamed(games: np.ndarray, to: np.ndarray) -> np.ndarray:
+    """The same games where each card has another name ``to`` (52,)."""
     games = games.copy()
     for field in ("cards", "laid"):
-        cards = games[field].astype(np.int64)
-        games[field] = np.where(cards >= 0, 13 * names[cards // 13] + cards % 13, -1)
+        games[field] = np.where(games[field] >= 0, to[games[field]], -1)
     for field in ("hand", "discards", "kept"):
-        old, new = games[field].copy(), np.zeros_like(games[field])
-        for suit in range(4):
-            new |= ((old >> (13 * suit)) & 0x1FFF) << int(13 * names[suit])
-        games[field] = new
+        games[field] = ((games[field][..., None] >> np.arange(52) & 1) << to).sum(axis=-1)
     return games

@@ -15,7 +15,7 @@ import numpy as np
 
 from crib_env import GameBatch, PlayerViews, streams
 from crib_env.agents import make_agent
-from crib_env.agents.asked.questions import policy_of
+from crib_env.agents.asked import policy_of
 from crib_env.agents.search import Search, Settings
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.hands import N_RANKS

@@ -4,7 +4,7 @@
     python examples/open_spiel_cfr.py
 
 The average policy of a learner becomes an agent, and its exploitability is printed in points a deal: of CFR+ after
-every power of two of its iterations, of MCCFR at the end. The solver of this project is last, as a table of OpenSpiel.
+every power of two of its iterations, of MCCFR at the end. The solver of this project is last.
 """
 
 import argparse
@@ -14,8 +14,9 @@ from open_spiel.python.algorithms.cfr import CFRPlusSolver
 from open_spiel.python.algorithms.external_sampling_mccfr import ExternalSamplingSolver
 from open_spiel.python.policy import tabular_policy_from_callable
 
-import crib_env.open_spiel
+import crib_env.open_spiel  # noqa: F401  # registers the games
 from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
+from crib_env.players.tabular import StatePolicy
 from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
@@ -32,7 +33,7 @@ play = PlayGame(start=start_of_play(2), threads=1)
 
 def measure(name, iteration, table):
     """Prints the exploitability of a table of OpenSpiel."""
-    found = exploitability(crib_env.open_spiel.PolicyAgent(table), play)
+    found = exploitability(StatePolicy(table.policy_for_key), play)
     print(f"{name:>8} {iteration:>7,} iterations: {found.mean:.6f}", flush=True)
 
 
@@ -50,4 +51,4 @@ measure("MCCFR", asked.mccfr, tabular_policy_from_callable(game, mccfr.average_p
 solver = PlaySolver(play)
 for _ in range(asked.solver):
     solver.iterate()
-measure("crib_env", asked.solver, crib_env.open_spiel.solution_table(game, solver))
+print(f"crib_env {asked.solver:>7,} iterations: {solver.nash_conv() / 2:.6f}")

@@ -17,8 +17,9 @@ import numpy as np
 import pyspiel
 from open_spiel.python.policy import TabularPolicy
 
-import crib_env.open_spiel
+import crib_env.open_spiel  # noqa: F401  # registers the games
 from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
+from crib_env.players.tabular import StatePolicy
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 
@@ -100,7 +101,7 @@ def measured(policy):
     table.action_probability_array = policy
     if game.get_type().short_name == "crib_pegging":
         play_game = PlayGame(start=start_of_play(game.get_parameters()["cards"]), threads=1)
-        return exploitability(crib_env.open_spiel.PolicyAgent(table), play_game).mean
+        return exploitability(StatePolicy(table.policy_for_key), play_game).mean
     chances = {key: [(a, p) for a, p in enumerate(table.policy_for_key(key)) if p] for key in table.state_lookup}
     return pyspiel.exploitability(game, chances)
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from crib_env.agents import make_agent
-from crib_env.agents.asked.asking import suits_of
-from crib_env.agents.asked.questions import Questions
+from crib_env.agents.asked import Questions
 from crib_env.agents.belief import simple_policy
 from crib_env.engine import ROLES
 from crib_env.solver.cfr import PlaySolver, Population
@@ -34,7 +33,7 @@ def test_the_larger_the_share_the_more_is_won_and_the_more_it_costs():
         agent, policy = make_agent(name), np.zeros(game.extent.slots, np.float32)
         questions = Questions(agent, game)
         for role in range(len(ROLES)):
-            questions.add_policy(role, suits_of(agent), 0, policy)
+            questions.add_policy(role, 0, policy)
         for figures, average in found.values():
             figures.append(_won(game, average, policy))
     print("\nshare, exploitability, won from simple players,", ", ".join(AGENTS))

@@ -34,7 +34,6 @@ from crib_env.evaluate.skill.analysis.judges import play_judge
 from crib_env.files.whole_file import clear_parts
 
 FOLDER = Path("runs/play")
-MODELS_FOLDER = Path("runs/mcp")
 
 
 def play(
@@ -132,27 +131,20 @@ def _has_screen() -> bool:
 
 
 def mcp(
-    agent: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[AGENT]")] = "careful",
-    *,
-    seed: SomeSeed = None,
-    record: Annotated[Path, tyro.conf.arg(metavar="FILE")] = MODELS_FOLDER / "games.jsonl",
+    agent: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[AGENT]")] = "careful", *, seed: SomeSeed = None
 ) -> None:
     """Serves a table to a language model: tools to play against an agent, and to ask the coach.
 
     A client of the Model Context Protocol starts this command, and speaks with it over standard input and output.
-    Nothing listens on a port. Games are kept after every card.
+    Nothing listens on a port.
 
     Args:
         agent: The opponent.
         seed: Random seed of the first game; by default another each time.
-        record: The file that finished games are added to, for `analyse`.
     """
     try:
-        from crib_env.evaluate.play.mcp_server import Table
+        from crib_env.evaluate.language.mcp_server import Table
     except ModuleNotFoundError as error:
         raise ValueError(missing("this", error, "mcp")) from None
-    first = GameSoFar(agent, secrets.randbelow(2**32) if seed is None else seed, None, (0, 0), ())
     make_agent(agent)
-    MODELS_FOLDER.mkdir(parents=True, exist_ok=True)
-    check_outputs(record)
-    Table(first, MODELS_FOLDER, record, play_judge("expert")).server().run()
+    Table(agent, secrets.randbelow(2**32) if seed is None else seed).server().run()

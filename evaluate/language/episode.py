@@ -67,7 +67,6 @@ class Episode:
         self._unit, self._is_one = "chances" if task == "game" else "points", task in _SIZES
         self._opponent = make_agent(opponent)
         self._told = Observers(self._batch, (self._opponent, np.array([1 - _PLAYER])))
-        self._ends = False  # after the only decision
         self.choices: list[Choice] = []
         self.illegal = self._faults = 0
         self._go_on()
@@ -75,7 +74,7 @@ class Episode:
     @property
     def is_over(self) -> bool:
         """Whether nothing is left to decide."""
-        return self._ends or bool(self._batch.games["phase"][0] == OVER)
+        return bool(self._batch.games["phase"][0] == OVER or (self._is_one and self.choices))
 
     @property
     def view(self) -> Decision:
@@ -139,9 +138,7 @@ class Episode:
 
     def _choose(self, choice: Choice) -> None:
         self.choices.append(choice)
-        if self._is_one:
-            self._ends = True
-        else:
+        if not self._is_one:
             for card in choice.cards:
                 self._step(card)
             self._go_on()

@@ -1,4 +1,4 @@
-"""A person at the table: the one loop of a game under the page, the terminal and MCP."""
+"""A person at the table: the one loop of a game under the page and the terminal."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from crib_env.engine import WIN
-from crib_env.evaluate.play.coach import Coach, Note
+from crib_env.evaluate.play.coach import Coach
 from crib_env.evaluate.play.saved_game import AGENT, PERSON, SavedGame
-from crib_env.evaluate.play.words import moments, tell_deal
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
 
 _Made = TypeVar("_Made")
@@ -45,7 +43,6 @@ class Sitting:
 
     def _open(self, game: SavedGame) -> None:
         self.game, self.coach = game, Coach(game, self._judge)
-        self._told: tuple[int, int] | None = None
 
     @property
     def looker(self) -> Looker:
@@ -85,24 +82,6 @@ class Sitting:
             self.game.play(self.game.agents_card())
         if self.game.is_over:
             self.game.finish(self._record)
-
-    def go_on(self) -> list[str]:
-        """Plays on as :meth:`settle` does; what has happened since the last call, in words."""
-        game, place = self.game, self._told or self.game.place
-        said = [] if self._told else [tell_deal(game.games, game.names)]
-        self.settle()
-        self._told = game.place
-        if place != self._told:
-            said += [line for moment in moments(game, place) for line in moment.said]
-        if game.is_over:
-            own, other = game.games["scores"][0].tolist()
-            said.append(f"you {'win' if own == WIN else 'lose'} {own} to {other}")
-        return said
-
-
-def told(note: Note) -> str:
-    """A comment of the coach, with its reason."""
-    return f"{note.text} {note.why or ''}".rstrip()
 
 
 def in_thread(do: Callable[[], _Made]) -> Future[_Made]:

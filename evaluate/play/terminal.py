@@ -9,11 +9,13 @@ from pathlib import Path
 from crib_env import decisions
 from crib_env.agents.human import ask
 from crib_env.cards import format_cards
+from crib_env.engine import WIN
 from crib_env.evaluate.console import console
-from crib_env.evaluate.play.coach import HOW, review_rows
+from crib_env.evaluate.play.coach import HOW, Note, review_rows
 from crib_env.evaluate.play.levels import level_of
 from crib_env.evaluate.play.saved_game import SavedGame
-from crib_env.evaluate.play.sitting import Sitting, told
+from crib_env.evaluate.play.sitting import Sitting
+from crib_env.evaluate.play.words import moments, tell_deal
 from crib_env.evaluate.skill.analysis.judges import PlayJudge
 from crib_env.picture.seen import table_lines
 
@@ -38,13 +40,15 @@ def play_in_terminal(game: SavedGame, judge: PlayJudge, record: Path) -> None:
         found = coach.hint()
         say([f"coach: {format_cards(found.cards)}, {_percent(found.chance)} to win. {found.why}"])
 
-    n_notes = len(coach.notes())
+    said, place, n_notes = [tell_deal(game.games, game.names)], game.place, len(coach.notes())
     try:
         while True:
-            say(["", *table.go_on()])
-            notes = coach.notes()
-            say(f"coach: {told(note)}" for note in notes[n_notes:])
-            n_notes = len(notes)
+            table.settle()
+            news = moments(game, place) if place != game.place else ()
+            notes, place = coach.notes(), game.place
+            say(["", *said, *(line for moment in news for line in moment.said)])
+            say(f"coach: {_told(note)}" for note in notes[n_notes:])
+            said, n_notes = [], len(notes)
             if game.is_over:
                 break
             if game.so_far.coach == "before":
@@ -54,10 +58,16 @@ def play_in_terminal(game: SavedGame, judge: PlayJudge, record: Path) -> None:
             table.play(ask(next(decisions(view)), {"?": hint}))
     finally:
         game.close()  # another process may go on, and so may this one
+    own, other = game.games["scores"][0].tolist()
+    say(["", f"you {'win' if own == WIN else 'lose'} {own} to {other}"])
     rows = [("", *(name[:20] for name in game.names)), *review_rows(coach.analysis(), level_of(game.so_far.agent))]
     say(["", *(f"{title:<38}{own:>10}{other:>22}" for title, own, other in rows), HOW])
     if costliest := coach.costliest():
-        say(["", "the costliest moments:", *(f"deal {note.deal}: {told(note)}" for note in costliest)])
+        say(["", "the costliest moments:", *(f"deal {note.deal}: {_told(note)}" for note in costliest)])
+
+
+def _told(note: Note) -> str:
+    return f"{note.text} {note.why or ''}".rstrip()
 
 
 def _percent(chance: float) -> str:

@@ -1,4 +1,4 @@
-"""What happens at the table, moment by moment and in words: for the page, the terminal and MCP."""
+"""What happens at the table, moment by moment and in words: for the page and the terminal."""
 
 from __future__ import annotations
 

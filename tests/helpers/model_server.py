@@ -125,7 +125,7 @@ def answered(text, body):
     return 200, "".join(f"data: {line}\n\n" for line in lines).encode(), {"content-type": "text/event-stream"}
 
 
-def completion(text, end="stop", refusal=None, tokens=100):
+def completion(text, end="stop", refusal=None):
     """The body of an answer."""
     message = {"role": "assistant", "content": text, "refusal": refusal}
     return json.dumps(
@@ -135,6 +135,6 @@ def completion(text, end="stop", refusal=None, tokens=100):
             "created": 0,
             "model": "m",
             "choices": [{"index": 0, "message": message, "finish_reason": end}],
-            "usage": {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": tokens},
+            "usage": {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100},
         }
     ).encode()

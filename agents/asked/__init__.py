@@ -1,1 +1,0 @@
-"""How agents are asked for their policies of the whole play, by ranks."""
