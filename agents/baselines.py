@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env import PlayerViews
-from crib_env.agents.choosing import word_of
-from crib_env.kernels import bit, kernel, mask_of, streams
+from crib_env.agents.choosing import cards_of, word_of
+from crib_env.kernels import kernel, mask_of, streams
 from crib_env.players.agent import Powers
 from crib_env.players.policies import (
     CAREFUL,
@@ -20,18 +20,9 @@ from crib_env.players.policies import (
 
 
 @kernel
-def _legal(action_mask):
-    legal = np.int64(0)
-    for card in range(52):
-        if action_mask[card]:
-            legal |= bit(card)
-    return legal
-
-
-@kernel
 def _random_cards(action_mask, game_ids, decisions, seed, cards):
     for b in range(len(cards)):
-        cards[b] = random_card(_legal(action_mask[b]), word_of(seed, game_ids[b], decisions[b]))
+        cards[b] = random_card(cards_of(action_mask[b]), word_of(seed, game_ids[b], decisions[b]))
 
 
 class RandomAgent:
@@ -69,7 +60,7 @@ def _fill_cards(policy, views, cards):
             else:
                 cards[b] = careful_discard(held, discarded, is_dealer)
             continue
-        legal, laid, n_laid = _legal(views.action_mask[b]), views.laid[b], np.int64(views.n_laid[b])
+        legal, laid, n_laid = cards_of(views.action_mask[b]), views.laid[b], np.int64(views.n_laid[b])
         start, count = np.int64(views.pile_start[b]), np.int64(views.count[b])
         if policy == GREEDY:
             cards[b] = greedy_play(legal, laid, start, n_laid, count)

@@ -1,14 +1,13 @@
 """What the opponent may hold in the play, and estimates of the rest of a deal: the crib, the chance to win.
 
-Suits do not matter in the play, so a hand is a packed number: four bits to a rank, as in
-:func:`scoring.add_rank`. Its probability is proportional to the frequency with which a sensible opponent keeps it
-(:class:`crib_env.tables.shipped.CribTables`), times the number of ways to draw it from the unseen cards,
-times the likelihood of the cards that the opponent has laid. A go, or a count that ended below 31, excludes
-hands.
+Suits do not matter in the play, so a hand is packed (:mod:`crib_env.agents.lookahead`). Its probability is proportional
+to how often a sensible opponent keeps it (:class:`crib_env.tables.shipped.CribTables`), times the ways to draw it from
+the unseen cards, times the likelihood of the cards that the opponent has laid. A go, or a count that ended below 31,
+excludes hands.
 
-The opponent has one of two types, and the posterior covers both. Most look one card ahead and choose by a softmax
-(``CAREFUL_TYPE``); some always take the most points at once (``GREEDY_TYPE``). The cards laid in this deal tell
-the types apart. They are the simple players among whom the solver can solve the play (:func:`simple_policy`).
+The opponent has one of two types, which the cards laid in this deal tell apart. Most look one card ahead and choose by
+a softmax (``CAREFUL_TYPE``); some always take the most points at once (``GREEDY_TYPE``). They are the simple players
+among whom the solver can solve the play (:func:`simple_policy`).
 """
 
 from __future__ import annotations
@@ -18,11 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.agents.lookahead import one_of, that_fit, without_rank
+from crib_env.agents.lookahead import one_of, packed, that_fit, ways_to_draw, without_rank
 from crib_env.engine import DEALER, PONE, ROLES, WIN
 from crib_env.exact.discard_statistics import N_POINTS
-from crib_env.hands import FOUR_SIZES, FOURS, HAND_TABLES, HANDS, N_FOURS, N_RANKS, packed
+from crib_env.hands import FOUR_SIZES, FOURS, HAND_TABLES, HANDS, N_FOURS, N_RANKS
+from crib_env.hands import packed as packed_ranks
 from crib_env.kernels import bit, kernel, lowest
+from crib_env.players.hidden import DECK
 from crib_env.players.policies import expected_reply
 from crib_env.scoring import COUNT_LIMIT, add_rank, card_value, pile_points, rank_points, show_points
 from crib_env.solver.play_game import PlayGame
@@ -39,12 +40,10 @@ _TEMPERATURE = 0.5  # points: a careful player lays a card that is this much wor
 SLIP = 0.02  # how often a greedy player lays some other card
 _UNUSUAL = 0.03  # how often an opponent keeps any four, as if at random
 
-_COUNT = np.int64(15)  # the bits of a packed hand that count its aces; shift by 4 * rank for the others
 ONES = np.int64(0x1111111111111)
 _SPARE = 8 * ONES  # the spare bit of each rank: a count up to 4 needs only three of four bits
-_FOURS = packed(FOURS)
+_FOURS = packed_ranks(FOURS)
 _WALK = np.lexsort(FOURS.T)  # hands that share high ranks together: a part of them, spread evenly, has all kinds
-_WAYS = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 2, 1, 0, 0], [1, 3, 3, 1, 0], [1, 4, 6, 4, 1]], np.int64)
 MOST_HANDS = KINDS * N_FOURS
 
 
@@ -120,18 +119,15 @@ def greedy_chance(rank, hand, greed, slip):
 
 @kernel
 def _gather_evidence(laid, laid_by, n, fresh, moves, care, greed, barred):
-    """What the play so far says about the opponent's cards.
+    """What the play so far says about the opponent's cards: how many moves it made, and rows of ``barred``.
 
     Args:
         laid, laid_by: cards, and who laid them (0 this player, 1 the opponent); ``n`` of them.
         fresh: whether the count is zero again now.
         moves: (4, 2) to be filled: rank laid by the opponent, and the count before it.
         care, greed: (4, 13) to be filled as by :func:`weigh_cards`, for all ranks that could have been laid.
-        barred: (9, 2) to be filled: how much was left to 31 when no card of the opponent fitted, and how many cards the
-            opponent had laid by then.
-
-    Returns:
-        How many moves, and how many rows of ``barred``.
+        barred: (9, 2) to be filled: how much was left to 31 when no card of the opponent fitted, and how many it had
+            laid then.
     """
     pile = np.zeros(10, np.int64)
     start, count, n_moves, n_barred, own_cards = 0, 0, 0, 0, 4
@@ -168,7 +164,7 @@ def _removed(hand, part):
 
 @kernel
 def posterior(own_six, starter, laid, laid_by, n, fresh, keeping, hands):
-    """Fills every hand that the opponent may hold, and how likely it is.
+    """Fills every hand that the opponent may hold, and how likely it is; returns how many there are.
 
     Args:
         own_six: mask of the own six cards, or of the four of the pegging episode.
@@ -176,23 +172,16 @@ def posterior(own_six, starter, laid, laid_by, n, fresh, keeping, hands):
         laid, laid_by, n, fresh: as :func:`_gather_evidence`.
         keeping: (1820,) of :func:`keeping_weights` for the opponent's role; or ones, for all sets of four alike.
         hands: :class:`Hands` to be filled, with weights that add up to 1.
-
-    Returns:
-        How many there are.
     """
-    unseen = np.full(13, 4, np.int64)
-    if starter >= 0:
-        unseen[starter % 13] -= 1
-    while own_six:
-        unseen[lowest(own_six) % 13] -= 1
-        own_six &= own_six - 1
+    seen = own_six | (bit(starter) if starter >= 0 else np.int64(0))
     shown = np.zeros(5, np.int64)  # the opponent's cards laid, packed, after each of its moves
     n_shown = 0
     for k in range(n):
         if laid_by[k] == 1:
-            unseen[laid[k] % 13] -= 1
-            shown[n_shown + 1] = shown[n_shown] + (np.int64(1) << (4 * (laid[k] % 13)))
+            seen |= bit(laid[k])
+            shown[n_shown + 1] = shown[n_shown] + one_of(laid[k] % 13)
             n_shown += 1
+    unseen = packed(DECK & ~seen)
     moves, barred = np.zeros((4, 2), np.int64), np.zeros((9, 2), np.int64)
     care, greed = np.zeros((4, 13)), np.zeros((4, 13), np.int64)
     n_moves, n_barred = _gather_evidence(laid, laid_by, n, fresh, moves, care, greed, barred)
@@ -202,11 +191,7 @@ def posterior(own_six, starter, laid, laid_by, n, fresh, keeping, hands):
         held = _removed(_FOURS[number], shown[n_shown])
         if held < 0:
             continue
-        ways, rest = np.int64(1), held
-        while rest:
-            rank = lowest(rest) >> 2
-            ways *= _WAYS[unseen[rank], (held >> (4 * rank)) & _COUNT]
-            rest = without_rank(rest, rank)
+        ways = ways_to_draw(held, unseen)
         allowed = ways > 0
         for k in range(n_barred):
             allowed = allowed and not that_fit(_FOURS[number] - shown[barred[k, 1]], COUNT_LIMIT - barred[k, 0])
@@ -286,11 +271,8 @@ def cards_laid(views, b, by):
 def crib_chances(own_six, discarded, starter, seen, pair_chances, chances):
     """Fills the probabilities (30,) of the crib's points, from how often the opponent discards each pair of ranks.
 
-    Args:
-        own_six, discarded: masks of the own six cards and of the two discards.
-        starter: its id.
-        seen: mask of every other known card.
-        pair_chances: (13, 13) of :class:`Habits`.
+    The own six cards, the discards among them, and all other cards seen are masks; ``pair_chances`` is (13, 13) of
+    :class:`Habits`.
     """
     chances[:] = 0.0
     known = own_six | seen | bit(starter)
@@ -308,32 +290,12 @@ def crib_chances(own_six, discarded, starter, seen, pair_chances, chances):
 
 @kernel
 def fill_after_play(is_dealer, scores, most, own_show, crib, win_table, out):
-    """Fills ``out`` (121, 150): the probability of winning, by own score after the play and opponent's after its show.
-
-    It covers scores up to ``most`` points above ``scores`` (both pairs, own first), plus the opponent's show.
-    """
+    """Fills ``out`` (121, 150) with the chance to win, by own score after the play and the opponent's after its show,
+    for scores up to ``most`` points above ``scores`` (both pairs, own first)."""
     (own_score, score), (own_most, others_most) = scores, most
     last, most_shown = min(own_score + own_most + 1, WIN), min(score + others_most + 1, WIN) + N_POINTS - 1
     here = out[own_score:last, score:most_shown]
     fill_before_crib(own_score + own_show, score, crib, is_dealer, win_table, here)
-
-
-@kernel
-def worth_of_pegging(own, other):
-    """The pegging episode's substitute for the chance to win, by scores below 121; nothing follows the play there.
-
-    It is 1/2, plus or minus the same amount for each net point. Pegging out is still worth more.
-    """
-    return 0.5 + (own - other) / (2 * WIN)
-
-
-@kernel
-def fill_after_pegging(scores, most, out):
-    """As :func:`fill_after_play`, by :func:`worth_of_pegging`."""
-    (own_score, score), (own_most, others_most) = scores, most
-    for own in range(own_score, min(own_score + own_most + 1, WIN)):
-        for other in range(score, min(score + others_most + 1, WIN)):
-            out[own, other] = worth_of_pegging(own, other)
 
 
 @kernel
@@ -347,11 +309,6 @@ def hand_show(number, starter):
     return rank_points(ranks, sums)
 
 
-_PACKED = np.zeros((len(HANDS), len(HANDS[-1])), np.int64)  # by number of cards and hand
-for _k, _hands in enumerate(HANDS):
-    _PACKED[_k, : len(_hands)] = packed(_hands)
-
-
 def simple_policy(game: PlayGame, start: np.ndarray) -> np.ndarray:
     """How opponents of both types together play, as a policy for the solver.
 
@@ -359,14 +316,17 @@ def simple_policy(game: PlayGame, start: np.ndarray) -> np.ndarray:
         (S,) float32, as :meth:`crib_env.solver.play_game.PlayGame.expected` takes it.
     """
     greedy, careful, both = (np.zeros(game.extent.slots, np.float32) for _ in range(3))
-    _fill_types(game.tree, start, HAND_TABLES, _PACKED, greedy, careful)
+    hands = np.zeros((len(HANDS), N_FOURS), np.int64)  # by number of cards and hand
+    for k, of_size in enumerate(HANDS):
+        hands[k, : len(of_size)] = packed_ranks(of_size)
+    _fill_types(game.tree, start, HAND_TABLES, hands, greedy, careful)
     for role in (PONE, DEALER):
         game.blend(Blend(greedy, np.float32(GREEDY_SHARE), careful), role, Blended(both))
     return both
 
 
 @kernel
-def _fill_types(tree, start, hands, packed, greedy, careful):
+def _fill_types(tree, start, hands, all_hands, greedy, careful):
     states = np.empty((len(tree.nodes), N_FIELDS), np.int64)
     states[0] = start
     care, greed, pile = np.empty(N_RANKS), np.empty(N_RANKS, np.int64), np.empty(10, np.int64)
@@ -395,6 +355,6 @@ def _fill_types(tree, start, hands, packed, greedy, careful):
         for rank in range(low, high):
             for left in range(n_left):
                 careful[slot + left] = care[rank]
-                hand = packed[k, hands.with_rank[k - 1, rank, left]]
+                hand = all_hands[k, hands.with_rank[k - 1, rank, left]]
                 greedy[slot + left] = greedy_chance(rank, hand & fits, greed, SLIP)
             slot += n_left

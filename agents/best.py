@@ -17,10 +17,10 @@ now, and the mean that the opponent's next card could then make. Scores and own 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -32,9 +32,10 @@ from crib_env.agents.choosing import (
     card_chances,
     chances_of_pairs,
     draw,
-    lowest_of_rank,
+    draw_rank,
     near_end,
     pairs_open,
+    read_play,
     same_cards,
     six_dealt,
     uniforms,
@@ -42,8 +43,7 @@ from crib_env.agents.choosing import (
 )
 from crib_env.agents.expert import ExpertAgent
 from crib_env.agents.networks.feed_forward import hidden_layers, in_few_sizes
-from crib_env.agents.networks.weights_file import WeightsFile, reading_weights, save_tensors
-from crib_env.engine import DEALER, PONE
+from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.hands import N_RANKS
 from crib_env.kernels import kernel, streams
@@ -54,6 +54,7 @@ from crib_env.scoring import COUNT_LIMIT, card_value, fill_next_points
 from crib_env.solver.public_state import ACTOR, CARDS, COUNT, FLOOR, GONE, N_FIELDS, N_PILE, gone_of, start_of_play
 from crib_env.solver.subgame import follow
 from crib_env.tables.outlook import discard_points
+from crib_env.values import Range
 
 _POINTS = np.array([2, 3, 4, 6, 8], np.int64)  # steps of the points that a card would make now
 _ANSWERS = np.array([0.15, 0.3, 0.5, 0.8, 1.2])  # steps of the mean that the opponent's next card would make
@@ -130,22 +131,17 @@ def _fill_inputs(views, start, out):
     s, held = np.empty(N_FIELDS, np.int64), np.empty(N_RANKS, np.int64)
     ranks, roles = np.empty(8, np.int64), np.empty(8, np.int64)
     for b in range(len(out)):
-        role = DEALER if views.is_dealer[b] else PONE
+        role, lowest_held = read_play(views, b, ranks, roles)
+        n, starter = np.int64(views.n_laid[b]), np.int64(-1)
         held[:] = 0
-        lowest, n = np.int64(N_RANKS), np.int64(views.n_laid[b])
         for card in views.hand[b]:
             if card >= 0:
                 held[card % N_RANKS] += 1
-                lowest = min(lowest, np.int64(card) % N_RANKS)
-        for k in range(n):
-            ranks[k] = np.int64(views.laid[b, k]) % N_RANKS
-            roles[k] = role if views.laid_by[b, k] == 0 else 1 - role
         s[:] = start
-        starter = np.int64(-1)
         if views.starter[b] >= 0:
             starter = np.int64(views.starter[b]) % N_RANKS
             s[GONE] += np.int64(1) << (3 * starter)
-        follow(s, ranks, roles, np.int64(0), n, role, lowest)
+        follow(s, ranks, roles, np.int64(0), n, role, lowest_held)
         write_inputs(s, ranks, roles, n, held, starter, out, b)
 
 
@@ -179,22 +175,6 @@ GAMES = ("deals", "pegging")
 _HANDS = 40  # that a search covers at most; with the 100 of `expert` it wins no more
 
 
-def load(path: str | Path = SHIPPED, scores: bool = True, win_table: Path | None = None) -> BestAgent:
-    """The agent ``best`` from a weights file.
-
-    Args:
-        scores: whether it plays to the score.
-        win_table: the file of another win table than the one that ships with the package.
-
-    Raises:
-        ValueError: a file is missing, damaged or holds something else; the message names it.
-    """
-    with reading_weights(path, "best") as file:
-        agent = BestAgent.read(file, win_table)
-    agent.sees_scores = scores
-    return agent
-
-
 class BestAgent:
     """Discards by the exact analysis, lays cards by its policies, and searches near the end of a game.
 
@@ -202,35 +182,35 @@ class BestAgent:
 
     Args:
         hidden: widths of the hidden layers of the policy networks, by game (``GAMES``).
+        scores: whether it plays to the score; otherwise as at the start of a game.
+        win_table: the file of another win table than the one that ships with the package.
 
     Attributes:
         policies: the policy networks, by game.
-        sees_scores: whether it plays to the score; otherwise as at the start of a game.
         name: shown in tables.
     """
 
-    def __init__(self, hidden: Mapping[str, tuple[int, ...]], win_table: Path | None = None) -> None:
+    def __init__(
+        self, hidden: Mapping[str, tuple[int, ...]], scores: bool = True, win_table: Path | None = None
+    ) -> None:
         self.policies = {game: PolicyNetwork(widths) for game, widths in hidden.items()}
-        self.hidden, self.name, self.sees_scores = dict(hidden), "best", True
+        self.hidden, self.name, self._sees_scores = dict(hidden), "best", scores
         self._seed, self._expert = streams(0, 1)[0], ExpertAgent(_HANDS, 1, win_table)
-
-    @property
-    def powers(self) -> Powers:
-        """The search near the end of a game depends on own discards, the policies do not."""
-        return Powers(
-            mixes="known", suits="unseen", remembers_discards=self.sees_scores or "deals" not in self.policies
-        )
+        # the search near the end of a game depends on own discards, the policies do not
+        searches = scores or "deals" not in self.policies
+        self.powers = Powers(mixes="known", suits="unseen", remembers_discards=searches)
 
     @classmethod
-    def read(cls, file: WeightsFile, win_table: Path | None = None) -> BestAgent:
+    def load(cls, path: str | Path = SHIPPED, scores: bool = True, win_table: Path | None = None) -> BestAgent:
         """The agent whose weights a file holds.
 
         Raises:
-            ValueError: names or shapes of the tensors differ.
+            ValueError: a file is missing, damaged or holds something else; the message names it.
         """
-        hidden = {game: tuple(widths) for game, widths in dict(file.about["hidden"]).items() if game in GAMES}
-        agent = cls(hidden, win_table)
-        file.fill(agent.networks())
+        with reading_weights(path, "best") as file:
+            hidden = {game: tuple(widths) for game, widths in dict(file.about["hidden"]).items() if game in GAMES}
+            agent = cls(hidden, scores, win_table)
+            file.fill(agent.networks())
         return agent
 
     def save(self, path: Path) -> None:
@@ -256,15 +236,11 @@ class BestAgent:
         return card_chances(self._seen(views), lambda some: np.eye(N_ACTIONS)[discards(some)], self.rank_chances)
 
     def _seen(self, views: PlayerViews) -> PlayerViews:
-        return views if self.sees_scores else replace(views, scores=np.zeros_like(views.scores))
+        return views if self._sees_scores else replace(views, scores=np.zeros_like(views.scores))
 
     def rank_logits(self, views: PlayerViews) -> np.ndarray:
         """The logits of the networks for each rank, (B, 13) float64, at B decisions of the play; -inf for one that
-        cannot be laid.
-
-        Raises:
-            KeyError: there is no network for the game of a decision.
-        """
+        cannot be laid."""
         logits, is_pegging = np.empty((len(views), N_RANKS)), views.starter < 0
         for game, is_part in zip(GAMES, (~is_pegging, is_pegging)):
             if is_part.any():
@@ -297,7 +273,7 @@ class BestAgent:
         return same.spread(in_few_sizes(self.policies[game], inputs).numpy())
 
     def _lay(self, views: PlayerViews) -> np.ndarray:
-        return lowest_of_rank(views, draw(self.rank_chances(views), uniforms(self._seed, views)))
+        return draw_rank(views, self.rank_chances(views), self._seed)
 
 
 _PER_POINT = 1.5  # logits of the network that are worth about a point
@@ -314,18 +290,13 @@ class ErringAgent:
         errs: points by which it misjudges: of two choices that lie ``errs`` apart it takes the better one with
             probability e / (1 + e) = 0.73. With 0 it takes the best.
         seed: of its random stream; a choice depends only on it, the game's id and the decision's number.
-
-    Raises:
-        ValueError: ``errs`` is not allowed, or the network cannot be read.
     """
 
     name = "erring"
     powers = Powers(mixes="known", suits="unseen", remembers_discards=False)
 
-    def __init__(self, errs: float = 1.0, seed: int = 0) -> None:
-        if not 0 <= errs < math.inf:
-            raise ValueError(f"agent 'erring': errs={errs} is not allowed, give points from 0 on")
-        self._errs, self._seed, self._best = errs, streams(seed, 1)[0], load(scores=False)
+    def __init__(self, errs: Annotated[float, Range(0)] = 1.0, seed: int = 0) -> None:
+        self._errs, self._seed, self._best = errs, streams(seed, 1)[0], BestAgent.load(scores=False)
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
@@ -344,7 +315,7 @@ class ErringAgent:
     def _choice(self, values: np.ndarray) -> np.ndarray:
         """How likely each of the choices is, (B, n), from their values in points; -inf for what cannot be chosen."""
         below = values - values.max(axis=1, keepdims=True)
-        weights = (
-            np.exp(below / self._errs) if self._errs else (np.arange(values.shape[1]) == below.argmax(axis=1)[:, None])
-        )
+        if not self._errs:
+            return np.eye(values.shape[1])[below.argmax(axis=1)]
+        weights = np.exp(below / self._errs)
         return weights / weights.sum(axis=1, keepdims=True)

@@ -12,9 +12,10 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from crib_env import PlayerViews
-from crib_env.engine import WIN
+from crib_env.engine import DEALER, PONE, WIN
 from crib_env.exact.discard_statistics import PLACES
-from crib_env.kernels import GOLDEN, kernel, mix
+from crib_env.hands import ranks_in
+from crib_env.kernels import GOLDEN, bit, kernel, lowest, mask_of, mix
 from crib_env.observation import N_ACTIONS
 
 Part = TypeVar("Part")
@@ -46,6 +47,27 @@ def on_threads(threads: int, fill: Callable[[Part], None], parts: Sequence[Part]
     else:
         with concurrent.futures.ThreadPoolExecutor(threads) as pool:  # the page without a server has its own
             list(pool.map(fill, parts))
+
+
+@kernel
+def cards_of(action_mask):
+    """The legal cards as a mask, from a row of ``action_mask``."""
+    legal = np.int64(0)
+    for card in range(N_ACTIONS):
+        if action_mask[card]:
+            legal |= bit(card)
+    return legal
+
+
+@kernel
+def read_play(views, b, ranks, roles):
+    """Fills the ranks laid before decision ``b`` and the roles that laid them, (8,) both; returns the player's role,
+    and the lowest rank that it holds."""
+    role = DEALER if views.is_dealer[b] else PONE
+    for k in range(views.n_laid[b]):
+        ranks[k] = np.int64(views.laid[b, k]) % 13
+        roles[k] = role if views.laid_by[b, k] == 0 else 1 - role
+    return role, np.int64(lowest(ranks_in(mask_of(views.hand[b]))))
 
 
 def check_four_cards(name: str, views: PlayerViews) -> None:
@@ -81,16 +103,12 @@ def pairs_open(views: PlayerViews, six: np.ndarray) -> np.ndarray:
 
 
 def next_discard(views: PlayerViews, values: np.ndarray, ties: np.ndarray, same: float = _SAME) -> np.ndarray:
-    """The next card of the best pair that holds what is already discarded.
+    """The next card (B,) of the best pair that holds what is already discarded.
 
     Args:
-        views: discards to be made.
         values: (B, 15) the value of each pair, in the order of :func:`crib_env.discard_statistics`.
         ties: (B, 15) decides between pairs of equal value; if these are equal too, the first in the order of ids.
         same: values that differ by less are equal.
-
-    Returns:
-        (B,) card ids.
     """
     six = six_dealt(views)
     pairs, discarded = six[:, PLACES], views.discards[:, 0]
@@ -103,10 +121,7 @@ def next_discard(views: PlayerViews, values: np.ndarray, ties: np.ndarray, same:
 def chances_of_pairs(views: PlayerViews, pairs: np.ndarray, chances: np.ndarray) -> np.ndarray:
     """How likely each card is discarded next, (B, 52): either card of a pair first, equally often, and then its other.
 
-    Args:
-        views: discards to be made.
-        pairs: (B, 15, 2) card ids.
-        chances: (B, 15) how likely each pair is discarded, 0 for those without a card that already is.
+    ``pairs`` (B, 15, 2) are card ids, and ``chances`` (B, 15) are 0 for those without a card that is discarded already.
     """
     cards, rows = np.zeros((len(views), N_ACTIONS)), np.arange(len(views))[:, None]
     for k in range(2):
@@ -158,18 +173,15 @@ def draw_all(chances, rows, numbers, cards):
 
 
 def draw(chances: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Cards, or ranks, by their probability.
-
-    Args:
-        chances: (B, n) float64, 0 for a card that is not legal.
-        numbers: (B,) from 0 to 1, which decide.
-
-    Returns:
-        (B,) int64 from 0 to n - 1.
-    """
+    """Cards, or ranks, (B,) int64 by their chances (B, n) float64, which numbers (B,) from 0 to 1 decide."""
     cards = np.empty(len(chances), np.int64)
     draw_all(chances, np.arange(len(chances)), numbers, cards)
     return cards
+
+
+def draw_rank(views: PlayerViews, chances: np.ndarray, seed: np.uint64) -> np.ndarray:
+    """(B,) cards: the lowest of a rank that is drawn by its chance (B, 13)."""
+    return lowest_of_rank(views, draw(chances, uniforms(seed, views)))
 
 
 RARE = 0.03
@@ -195,12 +207,8 @@ def card_chances(
     discard_chances: Callable[[PlayerViews], np.ndarray],
     rank_chances: Callable[[PlayerViews], np.ndarray],
 ) -> np.ndarray:
-    """How likely each card is chosen in B decisions, (B, 52).
-
-    Args:
-        discard_chances: how likely each card is discarded, (b, 52).
-        rank_chances: how likely each rank is laid at decisions of the play, (b, 13); of a rank it is the lowest card.
-    """
+    """How likely each card is chosen in B decisions, (B, 52): from how likely each card is discarded, (b, 52), and each
+    rank is laid, (b, 13); of a rank it is the lowest card."""
     chances, discards = np.zeros((len(views), N_ACTIONS)), np.flatnonzero(views.is_discard)
     if len(discards):
         chances[discards] = discard_chances(views[discards])

@@ -2,13 +2,11 @@
 
 Discards and the first three cards of a deal's play come from a blueprint, an equilibrium of whole deals in points,
 solved in advance: pone's lead, the dealer's reply, pone's second card. Until then the count is at most 20, so every
-card fits and nobody has said go. The rest is solved at the table (:mod:`crib_env.solver.subgame`): from the public
-state after three cards, by what both players may hold if they follow the blueprint, with the chance to win the game as
-the stakes. In the pegging episode the stakes are points.
+card fits and nobody has said go. The rest is solved at the table (:mod:`crib_env.solver.subgame`), by what both players
+may hold if they follow the blueprint; the stakes are the chance to win the game, or points in the pegging episode.
 
-Its policy is mixed: the card is drawn with a random number that follows from the seed, the game's id and the decision.
-When either player is within 25 points of winning, points no longer stand for the chance to win, and the discards and
-the first three cards are ``expert``'s. Solutions are cached, but each follows from the player's view alone.
+Its policy is mixed. When either player is within 25 points of winning, points no longer stand for the chance to win,
+and the discards and the first three cards are ``expert``'s. Solutions are cached, but follow from the player's view.
 """
 
 from __future__ import annotations
@@ -28,9 +26,10 @@ from crib_env.agents.choosing import (
     chances_of_pairs,
     check_four_cards,
     draw,
+    draw_rank,
     legal_ranks,
-    lowest_of_rank,
     near_end,
+    read_play,
     six_dealt,
     uniforms,
     without_rare,
@@ -40,16 +39,16 @@ from crib_env.engine import DEALER, PONE, ROLES, WIN
 from crib_env.exact.deal_classes import N_CLASSES, class_of
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, PLACES
 from crib_env.files.checked_file import Column, load_arrays, save_arrays
-from crib_env.hands import HAND_TABLES, N_FOURS, N_HANDS, N_RANKS, hand_number
-from crib_env.kernels import bit, kernel, lowest, mask_of, streams
+from crib_env.hands import HAND_TABLES, N_FOURS, N_HANDS, N_RANKS, hand_number, hand_of_mask
+from crib_env.kernels import bit, kernel, lowest, mask_of, popcount, streams
 from crib_env.observation import N_ACTIONS
 from crib_env.players.agent import Powers
 from crib_env.scoring import show_points
 from crib_env.solver.public_state import GOAL, GONE, N_FIELDS, POINTS, lay_rank, start_of_play
 from crib_env.solver.subgame import WON, HandPolicy, Stakes, Subgame, follow
-from crib_env.solver.tree import PublicTree
 from crib_env.tables.deal_chances import fill_before_crib
 from crib_env.tables.outlook import outlook
+from crib_env.values import Amount
 
 SHIPPED = Path(__file__).parent / "data" / "blueprint.npz"
 N_CARDS = 3
@@ -94,15 +93,8 @@ def load_blueprint(path: Path = SHIPPED) -> Blueprint:
 
 
 def pair_chances(blueprint: Blueprint, six: np.ndarray, is_dealer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How likely each pair is discarded of six cards.
-
-    Args:
-        six: (B, 6) card ids, each row sorted.
-        is_dealer: (B,) whether the player deals.
-
-    Returns:
-        (B, 15, 2) the pairs, and (B, 15) uint8 their chances in 255ths, all 0 where the blueprint has none.
-    """
+    """The pairs (B, 15, 2) of six cards (B, 6), each row sorted, and how likely each is discarded: (B, 15) uint8 in
+    255ths, all 0 where the blueprint has none."""
     classes, renamed = class_of(six)
     # the pairs of a class stand in the order of its representative's cards
     pairs = np.take_along_axis(six, renamed.argsort(axis=1), axis=1)[:, PLACES]
@@ -122,12 +114,10 @@ def first_chances(blueprint, starter, ranks, n, four, hand, hands, out):
     """Fills ``out`` (13,) with how likely the next card is of each rank, the first ``N_CARDS`` cards of a deal.
 
     Args:
-        blueprint: :class:`Blueprint`.
         starter: its rank, or ``NO_STARTER``.
         ranks: laid so far, ``n`` of them.
         four: whether the player holds four cards, else three.
         hand: its number among those of its size.
-        hands: :class:`crib_env.hands.HandTables`.
     """
     total = 0.0
     for rank in range(N_RANKS):
@@ -167,60 +157,11 @@ def _fill_ranges(blueprint, starter, ranks, mistakes, hands, pone, dealer):
 
 
 def ranges(blueprint: Blueprint, starter: int, ranks: np.ndarray, mistakes: float) -> tuple[np.ndarray, np.ndarray]:
-    """What both players may hold after the first ``N_CARDS`` cards: weights (91,) of pone's hands, (455,) of the
-    dealer's.
-
-    Args:
-        starter: its rank, or ``NO_STARTER``.
-        ranks: (3,) int64 that were laid.
-        mistakes: how often a player lays any rank of its hand instead.
-    """
+    """What both players may hold after the ranks (3,) of the first cards: weights (91,) of pone's hands, (455,) of the
+    dealer's. ``mistakes`` is how often a player lays any rank of its hand instead of the blueprint's."""
     pone, dealer = np.empty(_TWO), np.empty(_THREE)
     _fill_ranges(blueprint, starter, ranks, mistakes, HAND_TABLES, pone, dealer)
     return pone, dealer
-
-
-class FirstCards(NamedTuple):
-    """One starter's part of :class:`crib_env.agents.equilibrium.Blueprint`."""
-
-    lead: np.ndarray  # (13, 455) uint8
-    reply: np.ndarray  # (13, 13, 455) uint8
-    third: np.ndarray  # (13, 13, 13, 91) uint8
-
-
-def first_cards(tree: PublicTree, policy: np.ndarray) -> FirstCards:
-    """The first cards of a policy of the whole play.
-
-    Args:
-        tree: of the play from its start, with four cards each.
-        policy: (S,) float32, as :meth:`crib_env.solver.play_game.PlayGame.expected` takes it.
-    """
-    three, two = N_HANDS[3, 0], N_HANDS[2, 0]
-    found = FirstCards(*(np.zeros((*[N_RANKS] * k, n), np.uint8) for k, n in ((1, three), (2, three), (3, two))))
-    found.lead[:] = _chances(tree, policy, 0)
-    for lead, reply_at in enumerate(_follows(tree, 0)):
-        found.reply[lead] = _chances(tree, policy, reply_at)
-        for reply, third_at in enumerate(_follows(tree, reply_at)):
-            found.third[lead, reply] = _chances(tree, policy, third_at)
-    return found
-
-
-def _follows(tree: PublicTree, at: int) -> list[int]:
-    """The nodes to which each rank leads that is laid at a node where all fit."""
-    first = tree.nodes[at]["first_link"]
-    return tree.links["to"][first : first + N_RANKS].tolist()
-
-
-def _chances(tree: PublicTree, policy: np.ndarray, at: int) -> np.ndarray:
-    """(13, n) uint8 chances at a node where all ranks fit, by the rank laid and the hand left."""
-    node = tree.nodes[at]
-    k = int(node["n_cards"][node["actor"]])
-    n_left = int(N_HANDS[k - 1, 0])
-    weights = np.maximum(policy[node["first_slot"] :][: N_RANKS * n_left], 0).reshape(N_RANKS, n_left)
-    hands = HAND_TABLES.with_rank[k - 1, :, :n_left]
-    total = np.bincount(hands.ravel(), weights.ravel(), N_HANDS[k, 0])[hands]
-    even = 1 / HAND_TABLES.n_playable[k, N_RANKS, hands]
-    return np.rint(255 * np.divide(weights, total, out=even, where=total > 0)).astype(np.uint8)
 
 
 _START = start_of_play()
@@ -229,77 +170,52 @@ _START = start_of_play()
 class Situation(NamedTuple):
     """What a player with a choice sees after the first ``N_CARDS`` cards of a deal."""
 
-    root: np.ndarray
-    """(``N_FIELDS``,) the public state after these cards; known cards are the starter and own discards too."""
-    ranks: np.ndarray
-    """(8,) int64 laid so far."""
-    code: int
-    """The way from the root to the decision (:func:`crib_env.solver.subgame.follow`)."""
+    root: np.ndarray  # (``N_FIELDS``,) the public state after these cards; starter and own discards are known, too
+    ranks: np.ndarray  # (8,) int64 laid so far
+    code: int  # the way from the root to the decision (:func:`crib_env.solver.subgame.follow`)
     role: int
-    hand: int
-    """The number of the hand that the player held at the root."""
-    scores: tuple[int, int]
-    """Of pone and of the dealer, before the play."""
-    kept: int
-    """Mask of the four cards that the player kept."""
-    discards: int
-    """Mask."""
-    laid: int
-    """Mask of what the opponent has laid of the first ``N_CARDS`` cards."""
+    hand: int  # the number of the hand that the player held at the root
+    scores: tuple[int, int]  # of pone and of the dealer, before the play
+    kept: int  # mask of the four cards that the player kept
+    discards: int  # mask
+    laid: int  # mask of what the opponent has laid of the first ``N_CARDS`` cards
 
 
 @kernel
-def _situate(views, b, start, root, ranks, hands):
-    roles, now, points = np.empty(8, np.int64), np.empty(N_FIELDS, np.int64), np.empty(2, np.int64)
-    role = DEALER if views.is_dealer[b] else PONE
-    kept, discards, laid = mask_of(views.hand[b]), mask_of(views.discards[b]), np.int64(0)
-    lowest_held = np.int64(N_RANKS)
-    for k in range(4):
-        if views.hand[b, k] >= 0:
-            lowest_held = min(lowest_held, np.int64(views.hand[b, k]) % 13)
-    n = np.int64(views.n_laid[b])
+def _situate(views, b, start, root, ranks):
+    roles, now = np.empty(8, np.int64), np.empty(N_FIELDS, np.int64)
+    role, lowest_held = read_play(views, b, ranks, roles)
+    kept, gone, laid = mask_of(views.hand[b]), np.int64(0), np.int64(0)
+    n, discards = np.int64(views.n_laid[b]), mask_of(views.discards[b])
     for k in range(n):
-        card = np.int64(views.laid[b, k])
-        ranks[k], roles[k] = card % 13, role if views.laid_by[b, k] == 0 else 1 - role
+        card = bit(views.laid[b, k])
         if roles[k] == role:
-            kept |= bit(card)
+            kept |= card
+            gone |= card if k < N_CARDS else np.int64(0)
         elif k < N_CARDS:
-            laid |= bit(card)
+            laid |= card
     root[:] = start
-    if views.starter[b] >= 0:
-        root[GONE] += np.int64(1) << (3 * (np.int64(views.starter[b]) % 13))
+    known = discards | mask_of(views.starter[b : b + 1])
+    while known:
+        root[GONE] += np.int64(1) << (3 * (lowest(known) % 13))
+        known &= known - 1
     for k in range(N_CARDS):
         lay_rank(root, ranks[k])
     now[:] = root
     code = follow(now, ranks, roles, np.int64(N_CARDS), n, role, lowest_held)
-    points[role], points[1 - role] = (
-        views.scores[b, 0] - now[POINTS + role],
-        views.scores[b, 1] - now[POINTS + 1 - role],
-    )
-    rest, size, hand = kept, 0, np.int64(0)
-    for k in range(N_CARDS):
-        if roles[k] == role:  # this card was laid before
-            for suit in range(4):
-                if (rest >> (13 * suit + ranks[k])) & 1:
-                    rest ^= bit(13 * suit + ranks[k])
-                    break
-    while rest:
-        hand = hands.with_rank[size, lowest(rest) % 13, hand]
-        size += 1
-        rest &= rest - 1
-    rest = discards
-    while rest:
-        root[GONE] += np.int64(1) << (3 * (lowest(rest) % 13))
-        rest &= rest - 1
+    points = np.empty(2, np.int64)
+    for side in range(2):
+        of = role if side == 0 else 1 - role
+        points[of] = views.scores[b, side] - now[POINTS + of]
     if views.starter[b] >= 0:
         root[GOAL], root[GOAL + 1] = WIN - points[PONE], WIN - points[DEALER]
-    return code, role, hand, points[PONE], points[DEALER], kept, discards, laid
+    return code, role, hand_of_mask(kept & ~gone), points[PONE], points[DEALER], kept, discards, laid
 
 
 def situation(views: PlayerViews, row: int) -> Situation:
     """Of one decision with a choice, after at least ``N_CARDS`` cards."""
     root, ranks = np.empty(N_FIELDS, np.int64), np.full(8, -1, np.int64)
-    code, role, hand, pone, dealer, *masks = _situate(views.arrays, row, _START, root, ranks, HAND_TABLES)
+    code, role, hand, pone, dealer, *masks = _situate(views.arrays, row, _START, root, ranks)
     return Situation(root, ranks, code, role, hand, (pone, dealer), *masks)
 
 
@@ -345,20 +261,14 @@ class EquilibriumAgent:
     Args:
         iterations: solver iterations at the table; more come closer to the equilibrium of the rest of the play.
         seed: random seed of the draws, which depend only on it, the game's id and the decision's number.
-        blueprint: another file than the one that ships with the project.
-
-    Raises:
-        ValueError: ``iterations`` is below 1, or the file cannot be read.
     """
 
     name = "equilibrium"
     powers = Powers(mixes="known", suits="unseen")
 
-    def __init__(self, iterations: int = 10, seed: int = 0, blueprint: Path = SHIPPED) -> None:
-        if iterations < 1:
-            raise ValueError(f"agent 'equilibrium': iterations={iterations} is not allowed, give at least 1")
+    def __init__(self, iterations: Amount = 10, seed: int = 0) -> None:
         self._iterations, self._seed = iterations, streams(seed, 1)[0]
-        self._blueprint = load_blueprint(Path(blueprint))
+        self._blueprint = load_blueprint()
         self._expert = ExpertAgent(threads=1)
         self._policies: OrderedDict[tuple[object, ...], HandPolicy] = OrderedDict()
         self._about: tuple[object, ...] = ()  # which subgame was solved last
@@ -384,7 +294,7 @@ class EquilibriumAgent:
         return chances
 
     def _lay(self, views: PlayerViews) -> np.ndarray:
-        return lowest_of_rank(views, draw(self.rank_chances(views), uniforms(self._seed, views)))
+        return draw_rank(views, self.rank_chances(views), self._seed)
 
     def rank_chances(self, views: PlayerViews) -> np.ndarray:
         """How likely each rank is laid, (B, 13), at B decisions of the play."""
@@ -398,8 +308,7 @@ class EquilibriumAgent:
         _fill_early(views.arrays, known, self._blueprint, HAND_TABLES, chances)
         searched = np.flatnonzero(has_choice & is_early & is_near)
         if len(searched):
-            best = self._expert.rank_values(views[searched]).argmax(axis=1)
-            chances[searched] = best[:, None] == np.arange(N_RANKS)
+            chances[searched] = np.eye(N_RANKS)[self._expert.best_ranks(views[searched])]
         for row in np.flatnonzero(has_choice & ~is_early).tolist():
             chances[row] = self._solved_chances(views, row)
         return without_rare(chances)
@@ -419,12 +328,9 @@ class EquilibriumAgent:
         return policy.chances[np.searchsorted(policy.codes, seen.code)]
 
     def rank_values(self, views: PlayerViews) -> np.ndarray:
-        """The chance to win the game after each rank, (B, 13), by the solution of the rest of the play.
+        """The chance to win the game after each rank, (B, 13), at choices behind the blueprint in deals with a starter.
 
         It is -inf for ranks that cannot be laid, and NaN where a player of the solution would not have come.
-
-        Args:
-            views: B choices of the play behind the blueprint, none of them in the pegging episode.
         """
         values = np.empty((len(views), N_RANKS))
         for row in range(len(views)):
@@ -449,13 +355,8 @@ class EquilibriumAgent:
         return self._subgame
 
     def solved(self, root: np.ndarray, ranks: np.ndarray, starter: int, stakes: Stakes) -> Subgame:
-        """What follows from the first cards of a deal.
-
-        Args:
-            root: the public state after these cards.
-            ranks: (3,) int64 of the cards.
-            starter: its rank, or ``NO_STARTER``.
-        """
+        """What follows from the first cards of a deal: the public state after them, their ranks (3,) int64, and the
+        rank of the starter, or ``NO_STARTER``."""
         pone, dealer = ranges(self._blueprint, starter, ranks, _MISTAKES)
         prior = pone / pone.max(), dealer / dealer.max()
         subgame = Subgame(root, (ranks[::2].tolist(), ranks[1::2].tolist()), stakes, prior)
@@ -476,13 +377,10 @@ def _chances_to_win(seen: Situation, starter: int) -> Stakes:
 @kernel
 def _fill_early(views, rows, blueprint, hands, out):
     """Fills rows of ``out`` (B, 13) with the chances of the blueprint."""
-    ranks = np.empty(8, np.int64)
+    ranks, roles = np.empty(8, np.int64), np.empty(8, np.int64)
     for b in rows:
-        n, hand, size = np.int64(views.n_laid[b]), np.int64(0), 0
-        for k in range(n):
-            ranks[k] = np.int64(views.laid[b, k]) % 13
-        while size < 4 and views.hand[b, size] >= 0:
-            hand = hands.with_rank[size, np.int64(views.hand[b, size]) % 13, hand]
-            size += 1
+        held = mask_of(views.hand[b])
+        read_play(views, b, ranks, roles)
         starter = np.int64(views.starter[b]) % 13 if views.starter[b] >= 0 else NO_STARTER
-        first_chances(blueprint, starter, ranks, n, size == 4, hand, hands, out[b])
+        size, n = popcount(held), np.int64(views.n_laid[b])
+        first_chances(blueprint, starter, ranks, n, size == 4, hand_of_mask(held), hands, out[b])

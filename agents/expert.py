@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from crib_env.agents.belief import (
     cards_laid,
     careful_choice,
     crib_chances,
-    fill_after_pegging,
     fill_after_play,
     greedy_chance,
     habits,
@@ -49,6 +48,7 @@ from crib_env.players.agent import Powers
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points, show_points
 from crib_env.tables.analysis import discard_chances
 from crib_env.tables.outlook import outlook
+from crib_env.values import Range, Threads
 
 # NumPy's numbers, not Python's: Numba would compile `value_of` again for each constant argument. Loading several of
 # these versions, which call each other, from the cache crashes the process (numba/numba#6061).
@@ -148,11 +148,8 @@ def value_of(turn, passed, position, depth, size, hands, pile, sheet):
     Args:
         turn: ``OWN``, ``OPPONENTS``, or ``COUNT_OVER`` when neither can lay.
         passed: whether the other player has just said go.
-        position: a :class:`Position`.
-        depth, size: index of the list of hands, and the number of hands in it.
-        hands: (``DEPTH``, …) ``HAND``, the lists.
+        depth, size: index of the list among ``hands`` (``DEPTH``, …) ``HAND``, and the number of hands in it.
         pile: (10,) int64, ranks laid.
-        sheet: (``SHEET_ROWS``, …), see there.
     """
     own, made, conceded, start, n, count, last, cards, at = position
     row = _VALUES + n + depth
@@ -270,36 +267,15 @@ def value_of(turn, passed, position, depth, size, hands, pile, sheet):
 
 
 @kernel
-def _first_winner(position, pile, goal):
-    """The lowest rank that makes at least ``goal`` points at once, or -1."""
-    can = that_fit(position.own, position.count)
-    while can:
-        rank = lowest(can) >> 2
-        can = without_rank(can, rank)
-        pile[position.n] = rank
-        if pile_points(pile, position.start, position.n + 1, position.count + card_value(rank)) >= goal:
-            return rank
-    return np.int64(-1)
-
-
-@kernel
-def card_values(position, size, hands, pile, sheet, winner_alone, out):
+def card_values(position, size, hands, pile, sheet, out):
     """Fills ``out`` (N, 13) with the chance to win after each rank that may be laid, -inf for the others.
 
-    Arguments as for :func:`value_of`; the first list holds all possible hands of the opponent. With ``winner_alone``
-    a rank that wins at once is the only one with a value. The search may find that another rank wins too, but this is
-    certain only if the list holds every possible hand.
+    Arguments as for :func:`value_of`; the first list holds all possible hands of the opponent.
     """
     own, made, conceded, start, n, count, _, cards, at = position
-    n_decided, row = 0, _VALUES + n + 1
+    row = _VALUES + n + 1
     out[:] = -np.inf
-    if winner_alone:
-        for i in range(len(out)):
-            rank = _first_winner(position, pile, WIN - sheet[SCORES, i])
-            if rank >= 0:
-                out[i, rank] = 1.0
-                n_decided += 1
-    can = that_fit(own, count) if n_decided < len(out) else np.int64(0)
+    can = that_fit(own, count)
     while can:
         rank = lowest(can) >> 2
         can = without_rank(can, rank)
@@ -311,13 +287,11 @@ def card_values(position, size, hands, pile, sheet, winner_alone, out):
             value_of(OPPONENTS, _NOT_PASSED, laid, np.int64(0), size, hands, pile, sheet)
             _settle(sheet, at.n, OWN, then_made, 1.0, row)
         for i in range(len(out)):
-            if n_decided == 0 or _first_winner(position, pile, WIN - sheet[SCORES, i]) < 0:
-                out[i, rank] = sheet[row, i]
+            out[i, rank] = sheet[row, i]
 
 
 _MOST_PLAY = 61  # the most points that a player can make in one play
 _CHUNK = 64  # groups of decisions that a thread takes at once
-_WIN, _EVERY_CHANCE, _POINTS = range(3)  # uses of the values of ranks: a choice, a comparison, net points
 
 
 @kernel
@@ -339,15 +313,15 @@ def _value_pairs(views, same, outlook, out):
 
 
 @kernel
-def _fill_points(out):
-    """Net points, all of them above 0, in place of :func:`crib_env.agents.belief.fill_after_play`."""
-    for own in range(out.shape[0]):
-        for shown in range(out.shape[1]):
-            out[own, shown] = own - shown + AFTER_PLAY_COLUMNS
+def _fill_net(zero, unit, scores, most, out):
+    """Fills ``out`` with net points in this unit, above a value of zero, as :func:`fill_after_play` fills chances."""
+    for own in range(scores[0], min(scores[0] + most[0], WIN) + 1):
+        for shown in range(scores[1], min(scores[1] + most[1] + 1, WIN) + N_POINTS - 1):
+            out[own, shown] = zero + (own - shown) / unit
 
 
 @kernel
-def _value_ranks(views, same, habits, win_table, most, aim, out):
+def _value_ranks(views, same, habits, win_table, most, for_points, out):
     cards, weights = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS)
     numbers, kinds = np.zeros(MOST_HANDS, np.int64), np.zeros(MOST_HANDS, np.int64)
     all_hands, hands = Hands(cards, weights, numbers, kinds), np.zeros((DEPTH, MOST_HANDS), HAND)
@@ -379,24 +353,24 @@ def _value_ranks(views, same, habits, win_table, most, aim, out):
         for i in range(len(rows)):
             for side in range(2):
                 # for points all scores stay at 0, from where nobody can win in this play
-                score = np.int64(0) if aim == _POINTS else np.int64(views.scores[rows[i], side])
+                score = np.int64(0) if for_points else np.int64(views.scores[rows[i], side])
                 scores[side, i] = score
                 low[side], high[side] = min(low[side], score), max(high[side], score)
         lowest_scores = low[0], low[1]
         furthest = high[0] - low[0] + _MOST_PLAY, high[1] - low[1] + _MOST_PLAY
-        if aim == _POINTS:
-            _fill_points(after_play)
-        elif is_pegging:
-            fill_after_pegging(lowest_scores, furthest, after_play)
+        if for_points:
+            _fill_net(np.float64(AFTER_PLAY_COLUMNS), 1.0, lowest_scores, furthest, after_play)  # all of it above 0
+        elif is_pegging:  # half, plus or minus the same for each net point; pegging out is worth more
+            _fill_net(0.5, 2.0 * WIN, lowest_scores, furthest, after_play)
         else:
             crib_chances(kept | discarded, discarded, starter, cards_laid(views, b, 1), habits.discarding[role], crib)
             own_show = show_points(kept, starter, False)
             fill_after_play(views.is_dealer[b], lowest_scores, furthest, own_show, crib, win_table, after_play)
         at, nothing = AtScores(WIN - high[0], WIN - high[1], len(rows)), np.int64(0)
-        own, theirs, count = packed(views.hand[b]), np.int64(views.opponent_cards[b]), np.int64(views.count[b])
+        own, theirs, count = packed(mask_of(views.hand[b])), np.int64(views.opponent_cards[b]), np.int64(views.count[b])
         position = Position(own, nothing, nothing, start, n, count, OPPONENTS, theirs, at)
         values = np.empty((len(rows), 13))
-        card_values(position, size, hands, pile, sheet, aim == _WIN, values)
+        card_values(position, size, hands, pile, sheet, values)
         for i in range(len(rows)):
             out[rows[i]] = values[i]
 
@@ -404,11 +378,9 @@ def _value_ranks(views, same, habits, win_table, most, aim, out):
 class ExpertAgent:
     """Maximises the probability of winning the game, by exact values and search.
 
-    Discards: the pair with the best probability of winning at this score (:func:`crib_env.analyse_discard`).
-    Play: the card with the best expectation over the posterior of the opponent's hands
-    (:mod:`crib_env.agents.belief`), searched to the end of the play
-    (:mod:`crib_env.agents.expert`); then come the shows, the crib and the win table. In the pegging episode
-    nothing follows the play: there it maximises its net points.
+    Discards: the pair with the best chance to win at this score (:func:`crib_env.analyse_discard`). Play: the card with
+    the best expectation over the hands that the opponent may hold (:mod:`crib_env.agents.belief`), searched to the end
+    of the play; then come the shows, the crib and the win table. In the pegging episode it maximises net points.
 
     Args:
         hands: how many opposing hands a search covers at most; of more hands, this many are picked evenly.
@@ -416,17 +388,15 @@ class ExpertAgent:
         win_table: the file of another win table than the one that ships with the package.
 
     Raises:
-        ValueError: ``hands`` is not 1 to ``MOST_HANDS``, ``threads`` is below 1, or the file is not a win table.
+        ValueError: the file is not a win table.
     """
 
     name = "expert"
     powers = Powers(suits="unseen")
 
-    def __init__(self, hands: int = 100, threads: int = 2, win_table: Path | None = None) -> None:
-        if not 1 <= hands <= MOST_HANDS:
-            raise ValueError(f"agent 'expert': hands={hands} is not allowed, give 1 to {MOST_HANDS}, which are all")
-        if threads < 1:
-            raise ValueError(f"agent 'expert': threads={threads} is not allowed, give at least 1")
+    def __init__(
+        self, hands: Annotated[int, Range(1, MOST_HANDS)] = 100, threads: Threads = 2, win_table: Path | None = None
+    ) -> None:
         self._hands, self._threads, self._outlook = hands, threads, outlook(win_table)
 
     def act(self, views: PlayerViews) -> np.ndarray:
@@ -442,9 +412,12 @@ class ExpertAgent:
         return lowest_of_rank(views, self.best_ranks(views))
 
     def best_ranks(self, views: PlayerViews) -> np.ndarray:
-        """The rank to lay, (B,), for B positions in the play."""
-        fits = legal_ranks(views)
-        ranks, choice = fits.argmax(axis=1), np.flatnonzero(fits.sum(axis=1) > 1)
+        """The rank to lay, (B,), for B positions in the play: the lowest that wins at once, else the best by value."""
+        fits, points = legal_ranks(views), views.ranks_and_gains[1].reshape(-1, 4, 13).max(axis=1)
+        wins = points >= WIN - views.scores[:, :1]
+        is_won = wins.any(axis=1)
+        ranks = np.where(is_won[:, None], wins, fits).argmax(axis=1)
+        choice = np.flatnonzero((fits.sum(axis=1) > 1) & ~is_won)
         if len(choice):
             ranks[choice] = self.rank_values(views[choice]).argmax(axis=1)
         return ranks
@@ -460,15 +433,10 @@ class ExpertAgent:
     def rank_values(self, views: PlayerViews) -> np.ndarray:
         """The chance to win the game after each rank, (B, 13), for B positions in the play; -inf if it cannot be laid.
 
-        In the pegging episode it is :func:`crib_env.agents.belief.worth_of_pegging`.
-        If a rank wins at once, no other rank has a value. Searches over few hands are too optimistic: they find out too
-        soon which hand the opponent holds. This hardly changes the differences between ranks.
+        In the pegging episode it is half, plus a 242nd for each net point. Searches over few hands are too optimistic:
+        they find out too soon which hand the opponent holds. This hardly changes the differences between ranks.
         """
-        return self._value_ranks(views, _WIN)
-
-    def rank_chances(self, views: PlayerViews) -> np.ndarray:
-        """As :meth:`rank_values`, but every rank that can be laid has a value, also where one wins at once."""
-        return self._value_ranks(views, _EVERY_CHANCE)
+        return self._value_ranks(views, False)
 
     def rank_points(self, views: PlayerViews) -> np.ndarray:
         """Net points of the deal after each rank, (B, 13), for B positions in the play, -inf if it cannot be laid.
@@ -476,11 +444,11 @@ class ExpertAgent:
         Here the player maximises points, whatever the score is. Hands and crib, which the play does not change, add a
         constant of the position, so only differences between ranks are meaningful.
         """
-        return self._value_ranks(views, _POINTS)
+        return self._value_ranks(views, True)
 
-    def _value_ranks(self, views: PlayerViews, aim: int) -> np.ndarray:
+    def _value_ranks(self, views: PlayerViews, for_points: bool) -> np.ndarray:
         check_four_cards(self.name, views)
-        return self._filled(13, _value_ranks, views, habits(), self._outlook.win_table, self._hands, aim)
+        return self._filled(13, _value_ranks, views, habits(), self._outlook.win_table, self._hands, for_points)
 
     def _filled(self, width: int, fill: Callable[..., None], views: PlayerViews, *given: object) -> np.ndarray:
         """(B, width), which threads fill by ``fill(views, some groups of decisions, *given, out)``."""

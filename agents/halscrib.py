@@ -61,24 +61,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crib_env import PlayerViews, crib_distribution, discard_statistics
-from crib_env.agents.choosing import by_phase, card_chances, next_discard, six_dealt, uniforms
-from crib_env.agents.lookahead import (
-    N_HANDS,
-    decision_of,
-    holds,
-    look_ahead,
+from crib_env import PlayerViews, discard_statistics
+from crib_env.agents.choosing import (
+    by_phase,
+    card_chances,
+    legal_ranks,
     lowest_of_rank,
-    new_levels,
-    without_rank,
+    next_discard,
+    six_dealt,
+    uniforms,
 )
+from crib_env.agents.lookahead import Measures, measure
+from crib_env.agents.minimax import crib_bounds
 from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.hands import N_RANKS
 from crib_env.kernels import bit, kernel, lowest, mask_of, streams
 from crib_env.observation import N_ACTIONS
 from crib_env.players.agent import Powers
-from crib_env.scoring import COUNT_LIMIT, SUIT, add_rank, card_value, pile_points, rank_points
+from crib_env.scoring import SUIT, add_rank, rank_points
 
 SAFE, OPTIMAL, RISKY = np.arange(3)
 SURE = 3
@@ -87,23 +88,15 @@ MARGIN = 15
 PER_DEAL, FROM_PLAY = np.array([10.2, 16.2]), np.array([2.1, 3.4])
 LEADS_PAIR = np.array([0.80, 0.65, 0.50])  # by situation: how often to lead from a pair when that is best
 ANSWERS_PAIR = np.array([0.35, 0.50, 0.65])  # and how often to pair the lead when that is best
-_DEPTH = np.int64(3)  # a card, the answer, and the answer to that
-_FAR = np.int64(1_000)
-
-
-class Measures(NamedTuple):
-    """The three measures of a card, by rank (13,)."""
-
-    expected: np.ndarray  # float64, net points
-    highest: np.ndarray  # int64, the highest net that any hand of the opponent allows
-    reply: np.ndarray  # int64, the most that the opponent's next card can make
+_DEPTH = 3  # a card, the answer, and the answer to that
+_FAR = 1_000  # beyond all points
 
 
 class Mixture(NamedTuple):
-    """What is laid in B decisions: ``card`` with probability ``often``, else ``other``."""
+    """The ranks laid in B decisions: ``rank`` with probability ``often``, else ``other``."""
 
-    card: np.ndarray  # (B,) int64
-    other: np.ndarray  # (B,) int64, the same where nothing is mixed
+    rank: np.ndarray  # (B,) int64
+    other: np.ndarray  # (B,) int64, any where nothing is mixed
     often: np.ndarray  # (B,) float64
 
 
@@ -170,8 +163,7 @@ def discard_values(six: np.ndarray, is_dealer: np.ndarray) -> tuple[np.ndarray, 
     Returns:
         Two arrays (4, N, 15), by strategy (``SAFE``, ``OPTIMAL``, ``RISKY``, ``SURE``) and discard; one (N, 15).
     """
-    hand, cribs = discard_statistics(six), crib_distribution(six) > 0
-    lowest_crib, highest_crib = cribs.argmax(axis=2), cribs.shape[2] - 1 - cribs[:, :, ::-1].argmax(axis=2)
+    hand, (lowest_crib, highest_crib) = discard_statistics(six), crib_bounds(six)
     four = np.empty(hand.shape)
     _count_four(six, four)
     dealer = is_dealer[:, None]
@@ -182,96 +174,28 @@ def discard_values(six: np.ndarray, is_dealer: np.ndarray) -> tuple[np.ndarray, 
     return np.stack([safe, optimal, risky, four]), ties, hand["hand_mean"]
 
 
-@kernel
-def _highest_reply(pile, rank, unseen, least):
-    """The most points that any card the opponent may hold makes in answer to a rank laid now."""
-    ranks, start, n = pile.ranks, pile.start, pile.n
-    ranks[n] = rank
-    count, most = pile.count + card_value(rank), np.int64(0)
-    for reply in range(13):
-        value = card_value(reply)
-        if count + value <= COUNT_LIMIT and value >= least and holds(unseen, reply):
-            ranks[n + 1] = reply
-            most = max(most, pile_points(ranks, start, n + 2, count + value))
-    return most
+def _best(situations: np.ndarray, choices: np.ndarray, measures: Measures) -> np.ndarray:
+    """(B,) the best rank of the choices (B, 13) bool in each situation; ties go to the lowest."""
+    is_safe, is_risky = (situations[:, None] == of for of in (SAFE, RISKY))
+    first = np.where(is_safe, -measures.reply, np.where(is_risky, measures.highest, 0))
+    first = np.where(choices, first, -_FAR)
+    is_first = choices & (first == first.max(axis=1, keepdims=True))
+    return np.where(is_first, measures.expected, -np.inf).argmax(axis=1)
 
 
-@kernel
-def _better(situation, measures, rank, other):
-    """Whether a rank is better than another in a situation."""
-    expected, highest, reply = measures
-    if situation == SAFE and reply[rank] != reply[other]:
-        return reply[rank] < reply[other]
-    if situation == RISKY and highest[rank] != highest[other]:
-        return highest[rank] > highest[other]
-    return expected[rank] > expected[other]
-
-
-@kernel
-def _best_of(situation, choices, measures):
-    """The best rank of the choices (a packed hand) in a situation; ties go to the lowest."""
-    best = lowest(choices) >> 2
-    choices = without_rank(choices, best)
-    while choices:
-        rank = lowest(choices) >> 2
-        choices = without_rank(choices, rank)
-        if _better(situation, measures, rank, best):
-            best = rank
-    return best
-
-
-@kernel
-def _measure(decision, levels, weights, measures):
-    """Fills the three measures of each card that may be laid; ``weights`` are the ways to draw the opponent's hands."""
-    expected, highest, reply = measures
-    choices, net, n_hands = decision.choices, levels[0]["net"], decision.n_hands
-    while choices:
-        rank = lowest(choices) >> 2
-        choices = without_rank(choices, rank)
-        look_ahead(decision.pile, decision.own, rank, _DEPTH, n_hands, levels)
-        expected[rank], highest[rank], ways = 0.0, -_FAR, np.int64(0)
-        for k in range(n_hands):
-            expected[rank] += weights[k] * net[k]
-            highest[rank] = max(highest[rank], net[k])
-            ways += weights[k]
-        expected[rank] /= ways
-        reply[rank] = _highest_reply(decision.pile, rank, decision.unseen, decision.least)
-
-
-@kernel
-def _pairs_among(choices, own, ranks, n):
-    """The part of the choices (a packed hand) that leads from a pair, or pairs the lead; none later in the play."""
-    others, rest = choices, choices
-    while rest and n < 2:
-        rank = lowest(rest) >> 2
-        rest = without_rank(rest, rank)
-        if holds(own, rank) > 1 if n == 0 else rank == ranks[0]:
-            others = without_rank(others, rank)
-    return choices & ~others
-
-
-@kernel
-def _fill_mixture(views, situations, levels, weights, out):
-    """Fills a :class:`Mixture` for decisions of the play, in their ``situations`` (B,)."""
-    measures = Measures(np.empty(13), np.empty(13, np.int64), np.empty(13, np.int64))
-    for b in range(len(out.card)):
-        decision, situation = decision_of(views, b, levels, weights), situations[b]
-        choices, n = decision.choices, decision.pile.n
-        best = lowest(choices) >> 2
-        second, often = best, 1.0
-        if decision.n_hands:
-            _measure(decision, levels, weights, measures)
-            pairs = _pairs_among(choices, decision.own, decision.pile.ranks, n)
-            others = choices & ~pairs
-            if pairs and others:
-                pair, other = _best_of(OPTIMAL, pairs, measures), _best_of(OPTIMAL, others, measures)
-                if measures.expected[pair] > measures.expected[other]:
-                    often = LEADS_PAIR[situation] if n == 0 else ANSWERS_PAIR[situation]
-            best = second = _best_of(situation, pairs if often < 1 else choices, measures)
-            if often < 1:
-                second = _best_of(situation, others, measures)
-        mask = views.action_mask[b]
-        out.card[b], out.other[b], out.often[b] = lowest_of_rank(mask, best), lowest_of_rank(mask, second), often
+def _mixture(views: PlayerViews) -> Mixture:
+    """What is laid at decisions of the play."""
+    fits, situations = legal_ranks(views), play_situations(views.scores)
+    measures, is_lead = measure(views, np.full(len(views), _DEPTH)), views.n_laid == 0
+    of_lead = views.action_mask.reshape(-1, 4, N_RANKS).sum(axis=1) > 1
+    of_answer = (views.n_laid == 1)[:, None] & (views.laid[:, :1] % N_RANKS == np.arange(N_RANKS))
+    pairs = fits & np.where(is_lead[:, None], of_lead, of_answer)
+    others = fits & ~pairs
+    pair, other = (np.where(ranks, measures.expected, -np.inf).max(axis=1) for ranks in (pairs, others))
+    is_mixed = (pair > other) & others.any(axis=1)
+    best = _best(situations, np.where(is_mixed[:, None], pairs, fits), measures)
+    often = np.where(is_mixed, np.where(is_lead, LEADS_PAIR[situations], ANSWERS_PAIR[situations]), 1.0)
+    return Mixture(best, _best(situations, others, measures), often)
 
 
 class HalscribAgent:
@@ -289,7 +213,7 @@ class HalscribAgent:
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
-        return by_phase(views, self._discard, self._play)
+        return by_phase(views, self._discard, self._lay)
 
     def probabilities(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.MixedAgent`."""
@@ -304,20 +228,14 @@ class HalscribAgent:
         situations = discard_situations(views.scores, views.is_dealer, values[SURE].max(axis=1), hand, deal)
         return next_discard(views, values[situations, deals], ties[situations, deals])
 
-    def _play(self, views: PlayerViews) -> np.ndarray:
+    def _lay(self, views: PlayerViews) -> np.ndarray:
         mixture = _mixture(views)
-        return np.where(uniforms(self._seed, views) < mixture.often, mixture.card, mixture.other)
+        is_first = uniforms(self._seed, views) < mixture.often
+        return lowest_of_rank(views, np.where(is_first, mixture.rank, mixture.other))
 
 
 def _rank_chances(views: PlayerViews) -> np.ndarray:
-    mixture, rows = _mixture(views), np.arange(len(views))
-    chances = np.zeros((len(views), N_RANKS))
-    chances[rows, mixture.card % N_RANKS] = mixture.often
-    chances[rows, mixture.other % N_RANKS] += 1.0 - mixture.often
+    mixture, ranks = _mixture(views), np.arange(N_RANKS)
+    chances: np.ndarray = (mixture.rank[:, None] == ranks) * mixture.often[:, None]
+    chances += (mixture.other[:, None] == ranks) * (1.0 - mixture.often[:, None])
     return chances
-
-
-def _mixture(views: PlayerViews) -> Mixture:
-    mixture = Mixture(np.empty(len(views), np.int64), np.empty(len(views), np.int64), np.empty(len(views)))
-    _fill_mixture(views.arrays, play_situations(views.scores), new_levels(), np.empty(N_HANDS, np.int64), mixture)
-    return mixture

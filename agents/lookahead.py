@@ -10,17 +10,35 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crib_env.kernels import kernel, lowest
-from crib_env.players.hidden import least_value
+from crib_env import PlayerViews
+from crib_env.hands import HANDS, N_FOURS, RANK_COUNTS
+from crib_env.hands import packed as packed_ranks
+from crib_env.kernels import kernel, lowest, mask_of
+from crib_env.players.hidden import DECK, least_value
 from crib_env.scoring import COUNT_LIMIT, card_value, pile_points
 
 MOST_CARDS = 8  # cards laid in one deal
-N_HANDS = 2_380  # ways to hold at most four cards, by ranks
 # All copies of the ranks that fit when `room` is left to 31, for room 0 … 10.
 _FITS = np.array(
     [sum(15 << 4 * rank for rank in range(13) if card_value(rank) <= room) for room in range(11)], np.int64
 )
 _FAR = np.int64(1_000)  # above any net points
+# By cards of a rank unseen and held: the ways to draw them.
+_WAYS = np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 2, 1, 0, 0], [1, 3, 3, 1, 0], [1, 4, 6, 4, 1]], np.int64)
+
+
+def _all_hands() -> np.ndarray:
+    """(5, 1820) hands by number of cards, packed, those without high ranks first."""
+    hands = np.zeros((len(HANDS), N_FOURS), np.int64)
+    for k, (ranks, counts) in enumerate(zip(HANDS, RANK_COUNTS)):
+        held = [np.flatnonzero(of_hand)[::-1].tolist() for of_hand in counts]
+        order = sorted(range(len(ranks)), key=lambda h: (held[h], counts[h].tolist()))
+        hands[k, : len(ranks)] = packed_ranks(ranks[order])
+    return hands
+
+
+_HANDS = _all_hands()
+_N_HANDS = np.array([len(hands) for hands in HANDS])
 
 # One level of a search: the position after so many cards, for all hands that can reach it.
 _LEVEL = np.dtype(
@@ -30,11 +48,11 @@ _LEVEL = np.dtype(
         ("own", "i8"),  # packed hand of the player
         ("own_laid", "?"),  # whether the last card was the player's
         ("n_hands", "i8"),
-        ("rest", "i8", N_HANDS),  # packed
-        ("low", "i8", N_HANDS),  # alpha: a result between the bounds is exact, any other is a bound itself
-        ("high", "i8", N_HANDS),
-        ("net", "i8", N_HANDS),  # the result: net points from here on
-        ("parent", "i8", N_HANDS),  # the same hand one level up
+        ("rest", "i8", N_FOURS),  # packed
+        ("low", "i8", N_FOURS),  # alpha: a result between the bounds is exact, any other is a bound itself
+        ("high", "i8", N_FOURS),
+        ("net", "i8", N_FOURS),  # the result: net points from here on
+        ("parent", "i8", N_FOURS),  # the same hand one level up
     ]
 )
 
@@ -79,104 +97,110 @@ def without_rank(hand, rank):
 
 @kernel
 def packed(cards):
-    """The packed hand of an array of card ids, in which -1 is no card."""
+    """The packed hand of a mask of cards."""
     hand = np.int64(0)
-    for card in cards:
-        if card >= 0:
-            hand += one_of(card % 13)
+    while cards:
+        hand += one_of(lowest(cards) % 13)
+        cards &= cards - 1
     return hand
 
 
 @kernel
-def unseen_by(hand, discards, starter, laid):
-    """How many cards of each rank a player has not seen, packed: four minus those in the given views (ids, or -1)."""
-    unseen = np.int64(0x4444444444444) - packed(hand) - packed(discards) - packed(laid)
-    return unseen if starter < 0 else unseen - one_of(starter % 13)
+def ways_to_draw(hand, unseen):
+    """In how many ways a packed hand can be drawn from the unseen cards, packed too."""
+    ways = np.int64(1)
+    while hand:
+        rank = lowest(hand) >> 2
+        ways *= _WAYS[holds(unseen, rank), holds(hand, rank)]
+        hand = without_rank(hand, rank)
+    return ways
 
 
 @kernel
 def possible_hands(unseen, least, n_cards, hands, weights):
-    """Every hand that the opponent may hold, by ranks, and the number of ways to draw it from the unseen cards.
-
-    Args:
-        unseen: packed.
-        least: no card of a lower value is in the hand.
-        n_cards: how many cards it has, 0 … 4.
-        hands, weights: (``N_HANDS``,) int64, to be filled from the start.
-
-    Returns:
-        How many hands there are.
-    """
-    sizes = np.zeros(N_HANDS, np.int64)
-    hands[0], weights[0], n = 0, 1, 1
-    for rank in range(13):
-        if card_value(rank) < least:
-            continue
-        left = holds(unseen, rank)
-        for k in range(n):  # to each hand of lower ranks, one or more cards of this rank
-            ways = weights[k]
-            for more in range(1, min(left, n_cards - sizes[k]) + 1):
-                ways = ways * (left - more + 1) // more
-                hands[n], weights[n], sizes[n] = hands[k] + more * one_of(rank), ways, sizes[k] + more
+    """Fills every hand of ``n_cards`` (0 … 4) that the opponent may hold, and the ways to draw it from the unseen cards
+    (packed); no card has a value below ``least``. Returns how many hands there are, at most 1820."""
+    n = 0
+    for k in range(_N_HANDS[n_cards]):
+        hand = _HANDS[n_cards, k]
+        if not that_fit(hand, COUNT_LIMIT + 1 - least):
+            ways = ways_to_draw(hand, unseen)
+            if ways:
+                hands[n], weights[n] = hand, ways
                 n += 1
-    full = 0
-    for k in range(n):
-        if sizes[k] == n_cards:
-            hands[full], weights[full] = hands[k], weights[k]
-            full += 1
-    return full
+    return n
 
 
-class Decision(NamedTuple):
-    """A choice in the play, for :func:`look_ahead`."""
+class Measures(NamedTuple):
+    """What laying each rank means in B decisions, over all hands that the opponent may hold; 0 without a choice."""
 
-    pile: Pile
-    own: int  # packed hand of the player
-    choices: int  # its part that may be laid
-    unseen: int  # packed, the cards that the opponent may hold
-    least: int  # see `least_value`
-    n_hands: int  # of the opponent, in ``levels[0]["rest"]``; 0 if only one rank may be laid
+    expected: np.ndarray
+    """(B, 13) float64, the mean net points."""
+    highest: np.ndarray
+    """(B, 13) int64, the highest net points."""
+    reply: np.ndarray
+    """(B, 13) int64, the most that the opponent's next card can make."""
+
+
+def measure(views: PlayerViews, depths: np.ndarray) -> Measures:
+    """Looks ahead in B decisions of the play, so many cards (B,)."""
+    shape = len(views), 13
+    measures = Measures(np.zeros(shape), np.zeros(shape, np.int64), np.zeros(shape, np.int64))
+    _measure(views.arrays, depths, new_levels(), measures)
+    return measures
 
 
 @kernel
-def decision_of(views, b, levels, weights):
-    """The :class:`Decision` of a row of ``views`` (arrays of :class:`crib_env.PlayerViews`).
+def _measure(views, depths, levels, measures):
+    hands, net, weights = levels[0]["rest"], levels[0]["net"], np.empty(N_FOURS, np.int64)
+    for b in range(len(depths)):
+        ranks, n = np.empty(MOST_CARDS, np.int64), np.int64(views.n_laid[b])
+        for k in range(n):
+            ranks[k] = views.laid[b, k] % 13
+        pile = Pile(ranks, np.int64(views.pile_start[b]), n, np.int64(views.count[b]))
+        held = mask_of(views.hand[b])
+        own, starter = packed(held), views.starter[b : b + 1]
+        choices = that_fit(own, pile.count)
+        if not without_rank(choices, lowest(choices) >> 2):
+            continue
+        unseen = packed(DECK & ~(held | mask_of(views.discards[b]) | mask_of(views.laid[b]) | mask_of(starter)))
+        least, theirs = least_value(views.laid[b], views.laid_by[b], pile.start, n), np.int64(views.opponent_cards[b])
+        n_hands = possible_hands(unseen, least, theirs, hands, weights)
+        while choices:
+            rank = lowest(choices) >> 2
+            choices = without_rank(choices, rank)
+            look_ahead(pile, own, rank, depths[b], n_hands, levels)
+            total, ways, highest = 0.0, np.int64(0), -_FAR
+            for k in range(n_hands):
+                total += weights[k] * net[k]
+                ways += weights[k]
+                highest = max(highest, net[k])
+            measures.expected[b, rank], measures.highest[b, rank] = total / ways, highest
+            measures.reply[b, rank] = _highest_reply(pile, rank, unseen if theirs else np.int64(0), least)
 
-    Args:
-        levels: of :func:`new_levels`.
-        weights: (``N_HANDS``,) int64, gets the number of ways to draw each hand.
-    """
-    ranks, n = np.empty(MOST_CARDS, np.int64), np.int64(views.n_laid[b])
-    for k in range(n):
-        ranks[k] = views.laid[b, k] % 13
-    pile = Pile(ranks, np.int64(views.pile_start[b]), n, np.int64(views.count[b]))
-    own, theirs = packed(views.hand[b]), np.int64(views.opponent_cards[b])
-    choices, unseen = that_fit(own, pile.count), np.int64(0)
-    if theirs:
-        unseen = unseen_by(views.hand[b], views.discards[b], views.starter[b], views.laid[b])
-    least, n_hands = least_value(views.laid[b], views.laid_by[b], pile.start, n), np.int64(0)
-    if without_rank(choices, lowest(choices) >> 2):
-        n_hands = possible_hands(unseen, least, theirs, levels[0]["rest"], weights)
-    return Decision(pile, own, choices, unseen, least, n_hands)
+
+@kernel
+def _highest_reply(pile, rank, unseen, least):
+    ranks, start, n = pile.ranks, pile.start, pile.n
+    ranks[n] = rank
+    count, most = pile.count + card_value(rank), np.int64(0)
+    for reply in range(13):
+        value = card_value(reply)
+        if count + value <= COUNT_LIMIT and value >= least and holds(unseen, reply):
+            ranks[n + 1] = reply
+            most = max(most, pile_points(ranks, start, n + 2, count + value))
+    return most
 
 
 @kernel
 def look_ahead(pile, own, rank, depth, n_hands, levels):
     """Net points of laying a rank now, own less the opponent's, for many hands of the opponent at once.
 
-    Minimax over the next ``depth`` cards with alpha-beta pruning (Knuth and Moore 1975), as if both saw both hands. One
-    walk over the cards that may be laid serves all hands, so the points of a card are computed once; a hand leaves
-    the walk where its own bounds cut. Go and the point for the last card of a count are included; the end of the
-    game at 121 is ignored.
-
-    Args:
-        pile: :class:`Pile`.
-        own: packed hand of the player.
-        rank: held, and low enough for the count.
-        depth: how many cards to search, this one included; 8 reaches the end of any play.
-        n_hands: how many hands there are, all of equally many cards.
-        levels: of :func:`new_levels`. ``levels[0]["rest"]`` holds the hands, packed; the results go to
-            ``levels[0]["net"]``.
+    Minimax over the next ``depth`` cards, this one included, with alpha-beta pruning (Knuth and Moore 1975), as if both
+    saw both hands. One walk over the cards that may be laid serves all hands, so the points of a card are computed
+    once; a hand leaves the walk where its own bounds cut. Go and the point for the last card of a count are included;
+    the end of the game at 121 is ignored. ``levels[0]["rest"]`` holds the hands, all of equally many cards, and
+    ``levels[0]["net"]`` gets the results.
     """
     pile.ranks[pile.n] = rank
     count = pile.count + card_value(rank)
@@ -252,12 +276,3 @@ def _fill_nets(levels, at, ranks, n, depth):
 @kernel
 def _is_in_group(rest, fits, together, group):
     return group == 0 if together else (rest & fits != 0) == (group == 0)
-
-
-@kernel
-def lowest_of_rank(legal, rank):
-    """The lowest id of a rank among legal cards, one row of ``action_mask``."""
-    card = np.int64(rank)
-    while not legal[card]:
-        card += 13
-    return card

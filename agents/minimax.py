@@ -21,76 +21,49 @@ no faster: at these depths, probing every hand costs as much as it saves.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from crib_env import PlayerViews, crib_distribution, discard_statistics
-from crib_env.agents.choosing import by_phase, next_discard, six_dealt
-from crib_env.agents.lookahead import (
-    MOST_CARDS,
-    N_HANDS,
-    decision_of,
-    look_ahead,
-    lowest_of_rank,
-    new_levels,
-    without_rank,
-)
-from crib_env.kernels import kernel, lowest
+from crib_env.agents.choosing import by_phase, legal_ranks, lowest_of_rank, next_discard, six_dealt
+from crib_env.agents.lookahead import MOST_CARDS, measure
 from crib_env.players.agent import Powers
+from crib_env.values import Range
 
 SHORT = 5  # with so many cards in both hands together, or fewer, the search reaches the end
 
 
-@kernel
-def _best_cards(views, depth, levels, weights, cards):
-    for b in range(len(cards)):
-        pile, own, choices, _, _, n_hands = decision_of(views, b, levels, weights)
-        best, best_total, found = lowest(choices) >> 2, np.int64(0), False
-        if n_hands:
-            cards_ahead, net = MOST_CARDS if MOST_CARDS - pile.n <= SHORT else depth, levels[0]["net"]
-            while choices:
-                rank = lowest(choices) >> 2
-                choices = without_rank(choices, rank)
-                look_ahead(pile, own, rank, cards_ahead, n_hands, levels)
-                total = np.int64(0)
-                for k in range(n_hands):
-                    total += weights[k] * net[k]
-                if not found or total > best_total:
-                    best, best_total, found = rank, total, True
-        cards[b] = lowest_of_rank(views.action_mask[b], best)
+def crib_bounds(six: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest and the highest crib of each discard of hands (N, 6), over all completions: (N, 15) points."""
+    possible = crib_distribution(six) > 0
+    return possible.argmax(axis=2), possible.shape[2] - 1 - possible[:, :, ::-1].argmax(axis=2)
 
 
 class MinimaxAgent:
     """Minimax by Anderson et al.; see the module.
 
     Args:
-        depth: how many cards of the play to search, 1 to 8, the own card included.
-
-    Raises:
-        ValueError: ``depth`` is out of range.
+        depth: how many cards of the play to search, the own card included.
     """
 
     name = "minimax"
     powers = Powers(suits="unseen")
 
-    def __init__(self, depth: int = 3) -> None:
-        if not 1 <= depth <= MOST_CARDS:
-            raise ValueError(f"agent 'minimax': depth={depth} is not allowed: give 1 to {MOST_CARDS}")
+    def __init__(self, depth: Annotated[int, Range(1, MOST_CARDS)] = 3) -> None:
         self.depth = depth
 
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
-        return by_phase(views, self._discard, self._play)
+        return by_phase(views, self._discard, self._lay)
 
     def _discard(self, views: PlayerViews) -> np.ndarray:
         six = six_dealt(views)
-        statistics, cribs = discard_statistics(six), crib_distribution(six) > 0
-        least, most = cribs.argmax(axis=2), cribs.shape[2] - 1 - cribs[:, :, ::-1].argmax(axis=2)
-        is_dealer = views.is_dealer[:, None]
+        statistics, (least, most), is_dealer = discard_statistics(six), crib_bounds(six), views.is_dealer[:, None]
         values = statistics["hand_mean"] + np.where(is_dealer, least, -most)
         return next_discard(views, values, np.where(is_dealer, 1, -1) * statistics["crib_mean"])
 
-    def _play(self, views: PlayerViews) -> np.ndarray:
-        cards = np.empty(len(views), np.int64)
-        levels, weights = new_levels(), np.empty(N_HANDS, np.int64)
-        _best_cards(views.arrays, self.depth, levels, weights, cards)
-        return cards
+    def _lay(self, views: PlayerViews) -> np.ndarray:
+        depths = np.where(MOST_CARDS - views.n_laid <= SHORT, MOST_CARDS, self.depth)
+        expected = np.where(legal_ranks(views), measure(views, depths).expected, -np.inf)
+        return lowest_of_rank(views, expected.argmax(axis=1))

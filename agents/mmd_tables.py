@@ -21,14 +21,23 @@ import numpy as np
 import torch
 
 from crib_env import PlayerViews
-from crib_env.agents.choosing import card_chances, chances_of_pairs, draw, pairs_open, six_dealt, uniforms, without_rare
+from crib_env.agents.choosing import (
+    card_chances,
+    cards_of,
+    chances_of_pairs,
+    draw,
+    pairs_open,
+    six_dealt,
+    uniforms,
+    without_rare,
+)
+from crib_env.agents.lookahead import packed
 from crib_env.agents.networks.policy import Plays
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.exact.discard_means import COMPLETIONS, HAND_SCALE, crib_total, hand_total
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
 from crib_env.hands import N_FOURS, N_RANKS, PAIR_NUMBER, hand_of_mask, ranks_in
 from crib_env.kernels import GOLDEN, bit, cards_in, kernel, lowest, mask_of, mix, streams
-from crib_env.observation import N_ACTIONS
 from crib_env.players.agent import Powers
 
 N_TABLES = 4
@@ -54,16 +63,6 @@ class Pile(NamedTuple):
 
 
 @kernel
-def ranks_held(hand):
-    """The ranks of a hand (a mask), four bits to a rank."""
-    held = np.int64(0)
-    while hand:
-        held += np.int64(1) << (4 * (lowest(hand) % 13))
-        hand &= hand - 1
-    return held
-
-
-@kernel
 def _append(key, card):
     key = (key ^ card) * GOLDEN
     return key ^ (key >> _S29)
@@ -71,15 +70,13 @@ def _append(key, card):
 
 @kernel
 def fill_buckets(held, laid, laid_by, me, pile, last_bucket, buckets):
-    """Fills the bucket of each table at a decision of the play.
+    """Fills the bucket (``N_TABLES``,) of each table at a decision of the play.
 
     Args:
-        held: the own hand, of :func:`ranks_held`.
+        held: the own hand, packed (:mod:`crib_env.agents.lookahead`).
         laid, laid_by: (8,) card ids, oldest first, and who laid each.
         me: who decides, as ``laid_by`` calls it.
-        pile: a :class:`Pile`.
         last_bucket: uint64, the highest number of a bucket, one less than a power of two.
-        buckets: (``N_TABLES``,) int64.
     """
     hand = mix(np.uint64(held))
     whole, count, theirs, last = hand, hand ^ GOLDEN, np.uint64(0), _NO_RANK
@@ -181,12 +178,7 @@ def learned_at(discards, k, part, is_dealer):
 
 @kernel
 def fill_values(discards, is_dealer, learned, values):
-    """Fills the values (15,) of the discards, points.
-
-    Args:
-        is_dealer: 0 or 1.
-        learned: (``N_LEARNED``,) float32 points.
-    """
+    """Fills the values (15,) of the discards in points, from what is learned, (``N_LEARNED``,) float32 points."""
     for k in range(N_DISCARDS):
         values[k] = HAND_SCALE * np.int64(discards.hands[k]) / COMPLETIONS + mean_crib(discards, k, is_dealer)
         for part in range(N_PARTS):
@@ -279,14 +271,11 @@ def _fill_logits(views, play, out):
     last_bucket, buckets = np.uint64(play.shape[1] - 1), np.empty(N_TABLES, np.int64)
     cards = np.empty(BUCKET, np.int64)
     for b in range(len(out)):
-        hand, legal, n_laid = mask_of(views.hand[b]), np.int64(0), np.int64(views.n_laid[b])
-        for card in range(N_ACTIONS):
-            if views.action_mask[b, card]:
-                legal |= bit(card)
-        theirs = np.int64(views.opponent_cards[b])
+        n_laid, theirs = np.int64(views.n_laid[b]), np.int64(views.opponent_cards[b])
         pile = Pile(n_laid, np.int64(views.pile_start[b]), np.int64(views.count[b]), theirs)
-        fill_buckets(ranks_held(hand), views.laid[b], views.laid_by[b], 0, pile, last_bucket, buckets)
-        for k in range(fill_legal_cards(legal, cards)):
+        held = packed(mask_of(views.hand[b]))
+        fill_buckets(held, views.laid[b], views.laid_by[b], 0, pile, last_bucket, buckets)
+        for k in range(fill_legal_cards(cards_of(views.action_mask[b]), cards)):
             rank = cards[k] % N_RANKS
             out[b, rank] = 0
             if k != SEEN:

@@ -24,17 +24,18 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from crib_env import PlayerViews
 from crib_env.agents import make_agent
-from crib_env.agents.asked import check_can_be_asked, child, number_of, policy_of
-from crib_env.agents.choosing import card_chances, draw, legal_ranks, uniforms
-from crib_env.engine import DEALER, PONE, ROLES
-from crib_env.hands import HAND_TABLES, N_HANDS, N_RANKS, ranks_in
-from crib_env.kernels import kernel, lowest, mask_of, streams
+from crib_env.agents.asked import check_can_be_asked, child, policy_of
+from crib_env.agents.choosing import card_chances, draw, legal_ranks, read_play, uniforms
+from crib_env.engine import PONE, ROLES
+from crib_env.hands import HAND_TABLES, N_HANDS, N_RANKS, hand_of_mask
+from crib_env.kernels import kernel, mask_of, streams
 from crib_env.players.agent import Agent, Powers, mixes
 from crib_env.solver.pairs import pairs_dealt
 from crib_env.solver.play_game import PlayGame
@@ -49,8 +50,7 @@ from crib_env.solver.sweeps import (
     walk_down,
     walk_up,
 )
-
-Ranges = Literal["blueprint", "search"]
+from crib_env.values import Amount, Positive
 
 _ANY_CARD = 0.01
 """How often the blueprint is taken to lay any legal card instead: so it comes to all decisions, with all hands."""
@@ -63,33 +63,32 @@ _LEAST_MET = 1e-12  # weights of hands below it are rounding
 _NOTHING = np.zeros(0, np.float32)
 
 
-class Settings(NamedTuple):
-    """Those of :class:`SearchAgent`."""
+@dataclass(kw_only=True)
+class Settings:
+    """Those of a search."""
 
-    updates: int
-    ms: float | None
-    temperature: float
-    step_size: float
-    ranges: Ranges
-    safe: bool
+    updates: Amount = 10
+    """Most updates of a decision."""
+    ms: Positive | None = None
+    """Milliseconds after which no further update of a decision begins. What is found then depends on the machine."""
+    temperature: Positive = 0.05
+    """α in points."""
+    step_size: Positive = 3.0
+    """η for each point."""
+    ranges: Literal["blueprint", "search"] = "blueprint"
+    """Whose policy has led to a state: the blueprint, or the player's own, and an opponent who searches too."""
+    safe: bool = False
+    """Whether to search safely, see the module; then there is no α, and the player's own range is by its policy."""
 
 
 class MirrorStep(NamedTuple):
-    """A step of mirror descent.
+    """A step of mirror descent."""
 
-    Attributes:
-        rate: of the values.
-        pull: towards the blueprint, 0 to 1.
-        values: (S,) of choices, sums over the other role's hands, each weighted.
-        met: the sums of these weights, in the places of a workspace's values.
-        blueprint: (S,) the chances of choices.
-    """
-
-    rate: np.float32
-    pull: np.float32
-    values: np.ndarray
-    met: np.ndarray
-    blueprint: np.ndarray
+    rate: np.float32  # of the values
+    pull: np.float32  # towards the blueprint, 0 to 1
+    values: np.ndarray  # (S,) of choices, sums over the other role's hands, each weighted
+    met: np.ndarray  # the sums of these weights, in the places of a workspace's values
+    blueprint: np.ndarray  # (S,) the chances of choices
 
 
 class _Erring:
@@ -262,45 +261,25 @@ class Search:
         _mirror(self.game.tree, HAND_TABLES, role, first, last, step, self._now, self._work.policy)
 
 
-class SearchAgent:
+@dataclass(kw_only=True)
+class SearchAgent(Settings):
     """See the module.
 
-    Args:
-        policy: the text of the blueprint (:func:`crib_env.make_agent`). If suits matter to it, they are drawn.
-        updates: most updates of a decision.
-        ms: milliseconds after which no further update of a decision begins. What is found then depends on the machine.
-        temperature: α in points.
-        step_size: η for each point.
-        ranges: which of the two policies has led to a state: the blueprint, or the player's own, and that of an
-            opponent who searches as it does.
-        safe: whether to search safely, see the module; then there is no α, and the player's own range is by its policy.
-        seed: of the draws, which depend only on it, the game's id and the decision's number.
-
     Raises:
-        ValueError: a setting is not allowed, or the blueprint draws its cards by unknown chances.
+        ValueError: the blueprint cannot be made, or draws its cards by unknown chances.
     """
 
     name = "search"
     powers = Powers(mixes="known", suits="unseen", remembers_discards=False, sees_starter=False, copyable=False)
 
-    def __init__(
-        self,
-        policy: str,
-        *,
-        updates: int = 10,
-        ms: float | None = None,
-        temperature: float = 0.05,
-        step_size: float = 3.0,
-        ranges: Ranges = "blueprint",
-        safe: bool = False,
-        seed: int = 0,
-    ) -> None:
-        for name, value in {"updates": updates, "ms": ms, "temperature": temperature, "step_size": step_size}.items():
-            if value is not None and not 0 < value < math.inf:
-                raise ValueError(f"agent 'search': {name}={value} is not allowed, give more than 0")
-        self._blueprint, self._seed = make_agent(policy), streams(seed, 1)[0]
+    policy: str
+    """The text of the blueprint (:func:`crib_env.make_agent`). If suits matter to it, they are drawn."""
+    seed: int = 0
+    """Of the draws, which depend only on it, the game's id and the decision's number."""
+
+    def __post_init__(self) -> None:
+        self._blueprint, self._seed = make_agent(self.policy), streams(self.seed, 1)[0]
         check_can_be_asked(self._blueprint)
-        self._settings = Settings(updates, ms, temperature, step_size, ranges, safe)
         self._searches: dict[int, Search] = {}
 
     def act(self, views: PlayerViews) -> np.ndarray:
@@ -323,7 +302,7 @@ class SearchAgent:
         choices = chances.sum(axis=1) > 1
         for cards in np.unique(dealt[choices]).tolist():
             if cards not in self._searches:
-                self._searches[cards] = Search(self._blueprint, cards, self._settings)
+                self._searches[cards] = Search(self._blueprint, cards, self)
             search, rows = self._searches[cards], np.flatnonzero(choices & (dealt == cards))
             nodes, found = np.empty(len(rows), np.int64), np.zeros((len(rows), N_RANKS))
             _find(search.game.tree, views.arrays, rows, nodes)
@@ -348,14 +327,8 @@ def _fill_relations(tree, parents, ends):
 
 @kernel
 def _mirror(tree, hands, role, first, last, step, now, work):
-    """Sets a role's chances to now^(1 - pull) blueprint^pull exp(rate Q), in proportion, at nodes ``first`` to
-    ``last - 1``.
-
-    Args:
-        step: a :class:`MirrorStep`.
-        now: (S,) the chances of choices.
-        work: (2, 1820) to work in.
-    """
+    """Sets a role's chances (S,) to now^(1 - pull) blueprint^pull exp(rate Q), in proportion, at nodes ``first`` to
+    ``last - 1``; ``work`` is (2, 1820)."""
     rate, pull, values, met, blueprint = step
     best, total = work[0], work[1]
     for at in range(first, last):
@@ -387,17 +360,15 @@ def _mirror(tree, hands, role, first, last, step, now, work):
 @kernel
 def _find(tree, views, rows, nodes):
     """Fills the node of each of these rows of views, at which the player is to lay a card."""
+    ranks, roles = np.empty(8, np.int64), np.empty(8, np.int64)
     for i in range(len(rows)):
-        b = rows[i]
-        role, n, at = np.int64(DEALER if views.is_dealer[b] else PONE), views.n_laid[b], np.int64(0)
+        n, at = np.int64(views.n_laid[rows[i]]), np.int64(0)
+        roles[n], ranks[n] = read_play(views, rows[i], ranks, roles)
         for k in range(n + 1):
-            by, rank = role, np.int64(lowest(ranks_in(mask_of(views.hand[b]))))
-            if k < n:
-                by, rank = (role if views.laid_by[b, k] == 0 else 1 - role), np.int64(views.laid[b, k]) % N_RANKS
-            while tree.nodes[at]["actor"] != by or rank >= tree.nodes[at]["high"]:
+            while tree.nodes[at]["actor"] != roles[k] or ranks[k] >= tree.nodes[at]["high"]:
                 at = np.int64(child(tree, tree.nodes[at], tree.nodes[at]["high"]))
             if k < n:
-                at = np.int64(child(tree, tree.nodes[at], rank))
+                at = np.int64(child(tree, tree.nodes[at], ranks[k]))
         nodes[i] = at
 
 
@@ -405,9 +376,8 @@ def _find(tree, views, rows, nodes):
 def _read(tree, hands, policy, views, rows, nodes, out):
     """Fills how likely each rank is laid (R, 13) at rows of views, at these nodes."""
     for i in range(len(rows)):
-        node, hand = tree.nodes[nodes[i]], mask_of(views.hand[rows[i]])
+        node, number = tree.nodes[nodes[i]], hand_of_mask(mask_of(views.hand[rows[i]]))
         k, low = node["n_cards"][node["actor"]], np.int64(node["floor"][node["actor"]])
-        number = number_of(hand, hands)
         for rank in range(low, node["high"]):
             left = hands.without_rank[k, rank, number]
             if left >= 0:

@@ -41,13 +41,8 @@ _OTHERS = 0.01  # weight of the others in a pure start: at 0 no update could rai
 
 
 def starting_weights(start: str, seed: int = 0) -> np.ndarray:
-    """Initial weights: at each place random numbers scaled to a sum of 1, or nearly all the weight on one strategy.
-
-    Args:
-        start: one of ``STARTS``.
-
-    Returns:
-        (121, 121, 2, 8) float32 by own score, opponent's score, role (``ROLES``) and strategy.
+    """Initial weights, (121, 121, 2, 8) float32 by own score, opponent's score, role (``ROLES``) and strategy: at each
+    place random numbers scaled to a sum of 1, or nearly all the weight on one strategy.
 
     Raises:
         ValueError: ``start`` is not one of ``STARTS``.
@@ -64,14 +59,8 @@ def starting_weights(start: str, seed: int = 0) -> np.ndarray:
 
 @kernel
 def fill_desirabilities(totals, cards, pegging, out):
-    """Fills ``out`` (8, 15) for one hand.
-
-    Args:
-        totals: (15,) of ``discard_statistics.TOTALS``, from ``fill_totals``.
-        cards: (6,) the hand, sorted ids.
-        pegging: (1820, 3) of the player's role, from :func:`pegging_values`.
-        out: float64.
-    """
+    """Fills ``out`` (8, 15) for a hand of sorted ids (6,), from its ``discard_statistics.TOTALS`` (15,) and the role's
+    :func:`pegging_values`."""
     six = mask_of(cards)
     k = 0
     for i in range(6):
@@ -86,29 +75,18 @@ def fill_desirabilities(totals, cards, pegging, out):
             out[6, k] = pegging[kept, 1]
             out[7, k] = -pegging[kept, 2]
             k += 1
-    for strategy in range(N_STRATEGIES):
-        _scale(out[strategy])
-
-
-@kernel
-def _scale(values):
-    """Scales the highest value to 1 and the lowest to 0; if all are equal, all become 1."""
-    low, high = values.min(), values.max()
-    for k in range(len(values)):
-        values[k] = (values[k] - low) / (high - low) if high > low else 1.0
+    for strategy in range(N_STRATEGIES):  # the highest to 1 and the lowest to 0; if all are equal, all to 1
+        values = out[strategy]
+        low, high = values.min(), values.max()
+        for k in range(N_DISCARDS):
+            values[k] = (values[k] - low) / (high - low) if high > low else 1.0
 
 
 @kernel
 def weigh_discards(six, weights, pegging):
-    """The values of the fifteen discards of six cards for a player with these weights: ``weights @ S``.
+    """The values of the fifteen discards of six cards (a mask) for a player with these weights (8,): ``weights @ S``.
 
-    Args:
-        six: mask of the cards dealt.
-        weights: (8,) the weight of each strategy.
-        pegging: (1820, 3) of the player's role, from :func:`pegging_values`.
-
-    Returns:
-        The cards (1, 6) int64, sorted; S (8, 15), the desirabilities; values (15,), both float64.
+    Returns the cards (1, 6) int64, sorted; S (8, 15), the desirabilities; values (15,), both float64.
     """
     cards = cards_in(six, 6).reshape(1, 6)
     totals = np.zeros((1, N_DISCARDS), TOTALS)
@@ -123,9 +101,7 @@ def weigh_discards(six, weights, pegging):
 
 
 def pegging_values(records: PeggingRecords) -> np.ndarray:
-    """The statistics of pegging records that the strategies use: (2, 1820, 3) float64, by role and hand.
-
-    The last axis is mean points gained, median points gained, mean points given.
+    """Mean points gained, median points gained and mean points given by role and hand: (2, 1820, 3) float64.
 
     Raises:
         ValueError: the records hold no play of some class in some role; the message names it.
@@ -140,14 +116,14 @@ def pegging_values(records: PeggingRecords) -> np.ndarray:
 
 
 @kernel
-def _discards(hand, discards, scores, is_dealer, weights, pegging, places, cards):
+def _discards(hand, discards, scores, is_dealer, weights, pegging, cards):
     for b in range(len(cards)):
         role = DEALER if is_dealer[b] else PONE
         held, discarded = mask_of(hand[b]), mask_of(discards[b])
         six, _, values = weigh_discards(held | discarded, weights[scores[b, 0], scores[b, 1], role], pegging[role])
         best, best_value = np.int64(0), -1.0
-        for k in range(len(places)):
-            pair = bit(six[0, places[k, 0]]) | bit(six[0, places[k, 1]])
+        for k in range(N_DISCARDS):
+            pair = bit(six[0, PLACES[k, 0]]) | bit(six[0, PLACES[k, 1]])
             if pair & discarded == discarded and values[k] > best_value:
                 best, best_value = pair, values[k]
         cards[b] = lowest(best & held)
@@ -204,5 +180,5 @@ class StrategyWeightsAgent:
 
     def _discard(self, views: PlayerViews) -> np.ndarray:
         cards = np.empty(len(views), np.int64)
-        _discards(views.hand, views.discards, views.scores, views.is_dealer, self.weights, self._pegging, PLACES, cards)
+        _discards(views.hand, views.discards, views.scores, views.is_dealer, self.weights, self._pegging, cards)
         return cards

@@ -16,14 +16,14 @@ the opponent may hold, then suits.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
 from crib_env import PlayerViews
 from crib_env.agents.belief import DEALT, MOST_HANDS, Hands, habits, posterior
 from crib_env.agents.choosing import on_threads, word_of
-from crib_env.agents.lookahead import possible_hands, unseen_by
+from crib_env.agents.lookahead import packed, possible_hands
 from crib_env.cards import ACES
 from crib_env.engine import (
     DEALER,
@@ -46,45 +46,7 @@ from crib_env.players.agent import Powers
 from crib_env.players.hidden import DECK, least_value
 from crib_env.players.policies import random_card, random_choice
 from crib_env.tables.outlook import outlook, show_value
-
-
-@kernel
-def weigh_hands(g, likely, hands, weights):
-    """Every hand that seat 1 may hold, by ranks; before the play, every four that it may keep.
-
-    Args:
-        g: a record of :attr:`crib_env.PlayerViews.games`.
-        likely: ``keeping`` of :class:`crib_env.agents.belief.Habits`, which weighs hands by how likely a
-            sensible opponent keeps them and lays what it laid (:mod:`crib_env.agents.belief`); or
-            empty, which makes all sets of cards equally likely.
-        hands: (``MOST_HANDS``,) int64, to be filled with packed hands.
-        weights: (``MOST_HANDS``,) float64, to be filled with running totals of their weights.
-
-    Returns:
-        How many hands there are.
-    """
-    own, starter, n_laid = g["hand"][0] | g["discards"][0], np.int64(g["cards"][12]), np.int64(g["n_laid"])
-    laid, laid_by = g["laid"][:], g["laid_by"][:]  # of the same type as the arrays of other callers
-    if len(likely):
-        numbers, kinds = np.empty(MOST_HANDS, np.int64), np.empty(MOST_HANDS, np.int64)
-        row = DEALT if g["episode"] == PEGGING_EPISODE else DEALER if g["dealer"] == 0 else PONE
-        fresh, keeping = n_laid > 0 and g["pile_start"] == n_laid, likely[row]
-        found = Hands(hands, weights, numbers, kinds)
-        n = posterior(own | g["kept"][0], starter, laid, laid_by, n_laid, fresh, keeping, found)
-    else:
-        ways = np.empty(MOST_HANDS, np.int64)
-        ids = np.full(8, -1, np.int64)
-        for k in range(popcount(own)):
-            ids[k] = lowest(own)
-            own &= own - 1
-        unseen = unseen_by(ids, ids[:0], starter, laid)
-        least = least_value(laid, laid_by, np.int64(g["pile_start"]), n_laid)
-        n = possible_hands(unseen, least, 4 - popcount(g["kept"][1] & DECK), hands, ways)
-        for k in range(n):
-            weights[k] = ways[k]
-    for k in range(1, n):
-        weights[k] += weights[k - 1]
-    return n
+from crib_env.values import Amount, Range, Threads
 
 
 @kernel
@@ -97,17 +59,39 @@ def unseen_cards(g):
 
 
 @kernel
-def draw_hidden(g, unseen, hands, weights, word):
-    """Fills in what is hidden: seat 1's hand, its four kept cards, its two discards, and the starter if not cut.
+def weigh_hands(g, likely, hands, weights):
+    """Every hand that seat 1 may hold, by ranks; before the play, every four that it may keep. Returns how many.
 
     Args:
         g: a record of :attr:`crib_env.PlayerViews.games`.
-        unseen: :func:`unseen_cards` of it.
-        hands, weights: (n,) of :func:`weigh_hands`.
-        word: the state of the random stream.
+        likely: ``keeping`` of :class:`crib_env.agents.belief.Habits`, by which a sensible opponent keeps hands and lays
+            its cards; or empty, which makes all sets of cards equally likely.
+        hands: (``MOST_HANDS``,) int64, to be filled with packed hands.
+        weights: (``MOST_HANDS``,) float64, to be filled with running totals of their weights.
+    """
+    starter, n_laid = np.int64(g["cards"][12]), np.int64(g["n_laid"])
+    laid, laid_by = g["laid"][:], g["laid_by"][:]  # of the same type as the arrays of other callers
+    if len(likely):
+        found = Hands(hands, weights, np.empty(MOST_HANDS, np.int64), np.empty(MOST_HANDS, np.int64))
+        row = DEALT if g["episode"] == PEGGING_EPISODE else DEALER if g["dealer"] == 0 else PONE
+        own, fresh = g["hand"][0] | g["discards"][0] | g["kept"][0], n_laid > 0 and g["pile_start"] == n_laid
+        n = posterior(own, starter, laid, laid_by, n_laid, fresh, likely[row], found)
+    else:
+        ways, least = np.empty(N_FOURS, np.int64), least_value(laid, laid_by, np.int64(g["pile_start"]), n_laid)
+        n = possible_hands(packed(unseen_cards(g)), least, 4 - popcount(g["kept"][1] & DECK), hands, ways)
+        for k in range(n):
+            weights[k] = ways[k]
+    for k in range(1, n):
+        weights[k] += weights[k - 1]
+    return n
 
-    Returns:
-        The next state of the stream.
+
+@kernel
+def draw_hidden(g, unseen, hands, weights, word):
+    """Fills in what is hidden: seat 1's hand, its four kept cards, its two discards, and the starter if not cut.
+
+    It takes the :func:`unseen_cards` of a record, the hands and weights (n,) of :func:`weigh_hands`, and the state of
+    the random stream, and returns the next state of the stream.
     """
     word += GOLDEN
     at = np.float64(mix(word) >> np.uint64(11)) / 2.0**53 * weights[-1]
@@ -156,39 +140,25 @@ _STATE = np.dtype([("word", "u8"), ("unseen", "i8"), ("n_hands", "i8"), ("n_node
 class Settings(NamedTuple):
     """Settings of the search kernels."""
 
-    iterations: int
-    """Iterations over all trees."""
-    exploration: float
-    """k of the selection formula."""
-    trees: int
-    """How many trees with one world each; 0 is one tree with a new world for each iteration."""
-    mean_show: bool
-    """Whether to use the mean value of the show."""
-    likely: np.ndarray
-    """(2 or 0, 1820), see :func:`crib_env.agents.tree_search.weigh_hands`."""
-    crib_shift: np.ndarray
-    """(2, 13, 13) what a crib is worth beyond its exact mean against random discards, by role and ranks discarded."""
+    iterations: int  # over all trees
+    exploration: float  # k of the selection formula
+    trees: int  # with one world each; 0 is one tree with a new world for each iteration
+    mean_show: bool  # whether to use the mean value of the show
+    likely: np.ndarray  # (3 or 0, 1820), see `weigh_hands`
+    crib_shift: np.ndarray  # (2, 13, 13) what a crib is worth beyond its exact mean, by role and ranks discarded
 
 
 class Work(NamedTuple):
     """The arrays that a search writes to, for one decision after another."""
 
-    games: np.ndarray
-    """(3,) GAME"""
-    state: np.ndarray
-    """(1,)"""
-    nodes: np.ndarray
-    """(N,) NODE; a tree that has used all of them does not grow any more, but is still searched."""
-    path: np.ndarray
-    """(16,) int64, the nodes of one path"""
-    hands: np.ndarray
-    """(3640,) int64, see :func:`crib_env.agents.tree_search.weigh_hands`"""
-    weights: np.ndarray
-    """(3640,)"""
-    show_value: np.ndarray
-    """(15,) mean points, by own discard"""
-    votes: np.ndarray
-    """(15,) int64, visits of the root's moves over all trees"""
+    games: np.ndarray  # (3,) GAME
+    state: np.ndarray  # (1,)
+    nodes: np.ndarray  # (N,) NODE; a tree that has used all of them grows no more, but is still searched
+    path: np.ndarray  # (16,) int64, the nodes of one path
+    hands: np.ndarray  # (3640,) int64, see `weigh_hands`
+    weights: np.ndarray  # (3640,)
+    show_value: np.ndarray  # (15,) mean points, by own discard
+    votes: np.ndarray  # (15,) int64, visits of the root's moves over all trees
 
 
 def new_work(n_nodes: int) -> Work:
@@ -273,15 +243,6 @@ def select(nodes, v, moves, sign, exploration):
 
 
 @kernel
-def value(work, g, discard):
-    """The searcher's net points in a finished deal, after its own ``discard`` (0 in the play)."""
-    root = work.games[_ROOT]
-    searcher, before, after = root["turn"], root["scores"], g["scores"]
-    made, given = after[searcher] - before[searcher], after[1 - searcher] - before[1 - searcher]
-    return made - given + work.show_value[discard]
-
-
-@kernel
 def walk(work, settings):
     """One iteration on the world drawn: selection, expansion, simulation, back-propagation."""
     nodes, path, state = work.nodes, work.path, work.state[0]
@@ -311,7 +272,9 @@ def walk(work, settings):
     g["policy_stream"] = mix(state["word"])
     while g["phase"] != OVER:
         act(g, random_choice(g))
-    reward = value(work, g, discard)
+    before, after = work.games[_ROOT]["scores"], g["scores"]
+    made, given = after[searcher] - before[searcher], after[1 - searcher] - before[1 - searcher]
+    reward = made - given + work.show_value[discard]
     for k in range(depth + 1):
         nodes[path[k]]["visits"] += 1
         nodes[path[k]]["reward"] += reward
@@ -373,19 +336,14 @@ def draw_world(work):
 
 
 @kernel
-def begin_tree(work, settings):
-    """A new tree: the root alone."""
+def search(work, settings, iterations):
+    """A new tree, and iterations on it."""
     work.state[0]["n_nodes"] = 1
     work.path[0] = 0
     root = work.nodes[0]
     root["reward"], root["visits"], root["available"], root["tried"] = 0.0, 0, 0, 0
     if settings.trees:
         draw_world(work)
-
-
-@kernel
-def search(work, settings, iterations):
-    """Iterations on the present tree."""
     for _ in range(iterations):
         if not settings.trees:
             draw_world(work)
@@ -395,11 +353,7 @@ def search(work, settings, iterations):
 @kernel
 def choose_all(work, settings, roots, seed, game_ids, decisions, cards):
     """Fills ``cards`` (B,) for the ``roots`` (B,) GAME: those of the most visited moves (Cowling et al., algorithm 1,
-    line 19), over all trees.
-
-    Args:
-        seed: uint64, which gives a random stream with a game's id and the number of the decision, both (B,).
-    """
+    line 19), over all trees. A uint64 seed, a game's id and the decision's number give a random stream."""
     n_trees = max(settings.trees, 1)
     for b in range(len(cards)):
         moves, node = open_moves(roots[b]), work.nodes[0]
@@ -408,7 +362,6 @@ def choose_all(work, settings, roots, seed, game_ids, decisions, cards):
             continue
         begin_decision(work, settings, roots[b], word_of(seed, game_ids[b], decisions[b]))
         for _ in range(n_trees):
-            begin_tree(work, settings)
             search(work, settings, settings.iterations // n_trees)
             for move in range(N_DISCARDS):
                 if (node["tried"] >> move) & 1:
@@ -416,7 +369,6 @@ def choose_all(work, settings, roots, seed, game_ids, decisions, cards):
         cards[b] = card_of_move(work.games[_ROOT], np.argmax(work.votes))
 
 
-MOST_ITERATIONS = 10_000_000  # some ten seconds a decision
 _MOST_NODES = 1 << 18  # of a tree
 _CHUNK = 32  # decisions that a thread takes at once
 
@@ -432,36 +384,28 @@ class ISMCTSAgent:
     discard as well. Their agent is ``ismcts:draw=uniform,show=drawn``, and ``exploration=0`` is their ablation.
 
     Rewards are the points of this deal minus the opponent's.
-
-    Raises:
-        ValueError: a setting is not allowed; the message names it.
     """
 
     name = "ismcts"
     powers = Powers(mixes="unknown")
 
-    iterations: int = 1000
+    iterations: Annotated[int, Range(1, 10_000_000)] = 1000
     """Iterations per decision, over all its trees."""
-    exploration: float = 2.0**0.5
+    exploration: Annotated[float, Range(0)] = 2.0**0.5
     """k of the selection formula, in points."""
-    draw: str = "likelihood"
+    draw: Literal["likelihood", "uniform"] = "likelihood"
     """``likelihood``: hands are sampled by how often a sensible opponent would have kept them and laid what it laid;
     or ``uniform``: all hidden cards that agree with what is known are equally likely."""
-    show: str = "mean"
+    show: Literal["mean", "drawn"] = "mean"
     """``drawn``: the show is counted with the hidden cards that were drawn. Once the discards are made it is settled,
     and summed over sampled hands mostly noise. So with ``mean`` a search ends with the play and adds the mean value of
     the show: before the discard the exact means of hand and crib, after it nothing."""
     seed: int = 0
     """Random seed; a choice depends only on it, the game's id and the decision's number."""
-    threads: int = 2
+    threads: Threads = 2
     """How many decisions of a batch are searched in parallel."""
 
     def __post_init__(self) -> None:
-        self._check("iterations", 1 <= self.iterations <= MOST_ITERATIONS, f"give 1 to {MOST_ITERATIONS}")
-        self._check("exploration", 0 <= self.exploration < np.inf, "give 0 or more")
-        self._check("draw", self.draw in ("uniform", "likelihood"), "choose one of uniform, likelihood")
-        self._check("show", self.show in ("mean", "drawn"), "choose one of mean, drawn")
-        self._check("threads", self.threads >= 1, "give at least 1")
         self._seed = streams(self.seed, 1)[0]
         weighs = self.draw == "likelihood"
         self._settings = Settings(
@@ -472,11 +416,6 @@ class ISMCTSAgent:
             likely=habits().keeping if weighs else np.zeros((0, N_FOURS)),
             crib_shift=outlook().cribs if weighs else np.zeros((2, 13, 13)),
         )
-
-    def _check(self, setting: str, allowed: bool, what: str) -> None:
-        if not allowed:
-            value = getattr(self, setting)
-            raise ValueError(f"agent {self.name!r}: {setting}={value} is not allowed, {what}")
 
     def _trees(self) -> int:
         return 0
@@ -504,10 +443,11 @@ class DeterminizedUCTAgent(ISMCTSAgent):
 
     name = "uct-determinized"
 
-    determinizations: int = 20
+    determinizations: Amount = 20
     """How many worlds; they share ``iterations``."""
 
     def _trees(self) -> int:
-        allowed, most = 1 <= self.determinizations <= self.iterations, self.iterations
-        self._check("determinizations", allowed, f"give 1 to {most}, one iteration each")
-        return self.determinizations
+        n = self.determinizations
+        if n > self.iterations:
+            raise ValueError(f"determinizations={n} is not allowed, give 1 to {self.iterations}, one iteration each")
+        return n

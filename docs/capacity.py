@@ -12,7 +12,7 @@ import torch
 from crib_env import GameBatch, PlayerViews, streams
 from crib_env.agents.choosing import draw
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
-from crib_env.agents.networks.policy import MMDAgent
+from crib_env.agents.networks.policy import PolicyAgent
 from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.hands import N_RANKS, hand_number
 from crib_env.players.agent import Powers
@@ -54,11 +54,11 @@ class Equilibrium:
         return np.where(legal, np.tile(ranks, 4) / np.maximum(same, 1), 0)
 
 
-def learn(kept: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> MMDAgent:
+def learn(kept: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> PolicyAgent:
     """A network that has learned the chances kept."""
     inputs, gains, chances = (torch.from_numpy(np.concatenate(column)) for column in zip(*kept))
     torch.manual_seed(0)
-    agent = MMDAgent(DDQNAgent.new("split", "209", "ranks", (256, 64), (8,)))
+    agent = PolicyAgent("mmd", DDQNAgent.new("split", "209", "ranks", (256, 64), (8,)))
     network, steps = agent.networks.networks["play"], PASSES * -(-len(inputs) // BATCH)
     optimizer = torch.optim.Adam(network.parameters(), lr=RATE)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, steps)

@@ -15,7 +15,7 @@ from crib_env import GameBatch, streams
 from crib_env.agents import make_agent
 from crib_env.agents.choosing import draw
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
-from crib_env.agents.networks.policy import MMDAgent
+from crib_env.agents.networks.policy import PolicyAgent
 from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.hands import N_RANKS
 from crib_env.players.agent import Agent
@@ -50,8 +50,8 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     teacher, game = make_agent(asked.agent), PlayGame(start=start_of_play(asked.cards), threads=1)
-    learner = MMDAgent(DDQNAgent.new("split", "209", "ranks", tuple(asked.hidden), (8,)))
-    average = MMDAgent(DDQNAgent.new("split", "209", "ranks", tuple(asked.hidden), (8,)))
+    learner = PolicyAgent("mmd", DDQNAgent.new("split", "209", "ranks", tuple(asked.hidden), (8,)))
+    average = PolicyAgent("mmd", DDQNAgent.new("split", "209", "ranks", tuple(asked.hidden), (8,)))
     network, averaged = (one.networks.networks["play"] for one in (learner, average))
     optimizer, steps, n, started = torch.optim.Adam(network.parameters(), lr=RATE), 0, 0, time.process_time()
     rounds = -(-asked.deals // AT_ONCE)

@@ -63,7 +63,7 @@ def main() -> None:
     for run in (run for folder in asked.folders for run in sorted(folder.glob("seed-*"))):
         agent, points = make_agent(str(run)), []
         for updates in UPDATES:
-            search = Search(agent, CARDS, Settings(updates, None, 0.05, 3.0, "search", False))
+            search = Search(agent, CARDS, Settings(updates=updates, ranges="search"))
             game, seconds = search.game, np.zeros(len(search.game.nodes))
             if not points:
                 nodes, blueprint = np.array(nodes_chosen_at(agent, game)), policy_of(agent, game)

@@ -95,7 +95,8 @@ def test_players_that_draw_cards_draw_no_rare_ones(name):
 @pytest.mark.parametrize("spec", OUT_OF_RANGE.split())
 def test_a_setting_out_of_its_range_is_named(spec):
     name, _, setting = spec.partition(":")
-    with refused(f"agent '{name}': {setting}"):
+    key, _, value = setting.partition("=")
+    with refused(f"agent '{name}': {key}={value!r} is not allowed"):
         make_agent(spec)
 
 

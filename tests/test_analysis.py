@@ -115,13 +115,14 @@ def test_a_rank_that_wins_at_once_does_not_hide_what_the_others_lose(games):
         views = replace(moment.views, scores=np.array([[120, 116]], np.int16))
         if views.is_discard.all() or len(np.unique(views.action_mask.nonzero()[1] % 13)) < 2:
             continue
-        alone, worth = np.isfinite(EXPERT.rank_values(views)[0]), JUDGE.worth(views)
+        wins, worth = views.ranks_and_gains[1].reshape(4, 13).max(axis=0) >= 1, JUDGE.worth(views)
         legal = np.isfinite(worth.points[0])
         assert np.array_equal(legal, np.isfinite(worth.chances[0]))
-        if legal.sum() > alone.sum():
-            assert worth.chances[0][alone].tolist() == [1]
+        if wins.any():
+            assert (worth.chances[0][wins] == 1).all()
             assert (worth.chances[0][legal] > 0).all()
-            seen += (worth.chances[0][legal & ~alone] < 0.999).any()
+            assert EXPERT.best_ranks(views)[0] == wins.argmax()
+            seen += (worth.chances[0][legal & ~wins] < 0.999).any()
     assert seen
 
 

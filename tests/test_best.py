@@ -268,7 +268,7 @@ def test_play_without_scores_does_not_depend_on_discards():
     assert not without.powers.remembers_discards
     assert shipped.powers.remembers_discards
     assert (shipped.act(views) != shipped.act(other)).any()
-    without.policies = {}
+    without = BestAgent({}, scores=False)
     assert without.powers.remembers_discards
 
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from crib_env.agents.networks.ddqn import DDQNAgent
-from crib_env.agents.networks.seen import Inputs, original, relabel, relabelled
+from crib_env.agents.networks.seen import Inputs, Seen, relabel
 from crib_env.agents.networks.weights_file import load_tensors
 from crib_env.batch import GameBatch
 from crib_env.kernels import streams
@@ -180,9 +180,10 @@ def test_relabelled_suits_are_one_position_and_can_be_undone():
     observation, masks = batch.observe(batch.acting(), "board")
     out, out_masks, order = relabel(observation, masks)
     cards = masks.argmax(axis=1)
-    there = relabelled(cards, order)
+    seen = Seen.as_it_is(out, out_masks)._replace(order=order)
+    there = seen.named(cards)
     assert (out_masks[np.arange(300), there] == 1).all()
-    np.testing.assert_array_equal(original(there, order), cards)
+    np.testing.assert_array_equal(seen.original(there), cards)
     swapped = observation.copy()
     for block in (1, 53, 496, 548, 600):  # exchange clubs and spades
         swapped[:, block : block + 13] = observation[:, block + 39 : block + 52]

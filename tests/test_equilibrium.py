@@ -69,9 +69,9 @@ def test_the_blueprint_is_small_and_checked(tmp_path):
     raw[len(raw) // 2] ^= 1
     damaged.write_bytes(raw)
     with refused(damaged):
-        make_agent(f"equilibrium:blueprint={damaged}")
+        load_blueprint(damaged)
     with refused("nowhere"):
-        make_agent("equilibrium:blueprint=nowhere")
+        load_blueprint(damaged.with_name("nowhere"))
 
 
 def test_the_blueprints_chances_add_up():

@@ -67,7 +67,7 @@ def searched(position, scores, hands, weights, kinds, shows, after_play):
         at = AtScores(*(WIN - np.max(pairs, axis=0)), len(pairs))
         numbers = 0, 0, position.pile_start, len(position.laid), count, OPPONENTS, len(position.hidden)
         seen = Position(held, *map(np.int64, numbers), at)
-        card_values(seen, np.int64(len(hands)), lists, pile, sheet, True, values)
+        card_values(seen, np.int64(len(hands)), lists, pile, sheet, values)
         return values
 
     alone = values_at([scores])[0]
@@ -95,10 +95,7 @@ def compare_search(position, scores, hands, weights, kinds, shows, after_play):
     worlds = [world(position, scores, *one) for one in zip(hands, weights, kinds, shows)]
     expected = own_values(worlds, after_play)
     pile = [card for _, card in position.laid[position.pile_start :]]
-    winning = [r for r in expected if scores[0] + points_of(pile, r) >= 121]
-    if winning:  # the search looks only for the first of them
-        assert all(expected[r] == pytest.approx(1) for r in winning)
-        expected = {winning[0]: expected[winning[0]]}
+    assert all(expected[r] == pytest.approx(1) for r in expected if scores[0] + points_of(pile, r) >= 121)
     assert {r for r in range(13) if found[r] != -np.inf} == set(expected)
     for r, value in expected.items():
         assert found[r] == pytest.approx(value, abs=1e-9), (position, scores, hands, format_card(r))

@@ -10,7 +10,7 @@ import torch
 import crib_env
 from crib_env.agents import make_agent
 from crib_env.agents.networks.ddqn import DDQNAgent
-from crib_env.agents.networks.policy import MMDAgent
+from crib_env.agents.networks.policy import PolicyAgent
 from crib_env.batch import GameBatch, standings
 from crib_env.engine import DISCARD, EPISODES
 from crib_env.gpu.games import TensorGames
@@ -112,7 +112,7 @@ def test_without_a_gpu_one_error_says_what_is_missing(tmp_path):
     with pytest.raises(OptionError, match=r"numba-cuda|sees no GPU"):
         TensorVectorEnv(2, "cuda")
     weights = tmp_path / "w.safetensors"
-    MMDAgent(DDQNAgent.new("one", "209", "ranks", (4,))).save(weights)
+    PolicyAgent("mmd", DDQNAgent.new("one", "209", "ranks", (4,))).save(weights)
     assert make_agent(f"mmd:path={weights},device=cpu").networks.device.type == "cpu"
     with pytest.raises(ValueError, match="torch sees no GPU"):
         make_agent(f"mmd:path={weights},device=cuda")

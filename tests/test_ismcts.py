@@ -9,7 +9,7 @@ import crib_env
 from crib_env import parse_card, parse_cards
 from crib_env.agents import Agent, make_agent
 from crib_env.agents.belief import habits
-from crib_env.agents.tree_search import Settings, begin_decision, begin_tree, new_work, search, unseen_cards, walk
+from crib_env.agents.tree_search import Settings, begin_decision, new_work, search, unseen_cards, walk
 from crib_env.batch import GameBatch
 from crib_env.engine import OVER, PLAY
 from crib_env.kernels import streams
@@ -148,7 +148,7 @@ def test_visits_and_availability_on_a_tree_worked_out_by_hand():
         worlds.append(game)
     work, how = new_work(20), settings(exploration=1e6)
     begin_decision(work, how, worlds[0], np.uint64(1))
-    begin_tree(work, how)
+    search(work, how, 0)
     for world in "XXXYYXX":
         work.games[1] = worlds["XY".index(world)]
         walk(work, how)
@@ -194,7 +194,6 @@ def test_against_every_hand_of_an_ending():
         opponents = [card for card in cards_of(unseen_cards(root)) if card % 13 in ranks]
         exact = {move: points_of_laying(game, move, opponents) for move in legal(game)}
         begin_decision(work, how, root, np.uint64(5))
-        begin_tree(work, how)
         search(work, how, 4000)
         for move, value in exact.items():
             node = work.nodes[work.nodes[0]["child"][move % 13]]

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from crib_env.agents.networks.policy import PPOAgent
+from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.networks.policy import PolicyAgent
 from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
@@ -57,6 +58,6 @@ def test_a_run_without_a_last_policy_is_refused(tmp_path):
     shutil.rmtree(folder.path / "checkpoints")
     with refused("has no checkpoint"):
         last_policy(folder.path)
-    PPOAgent.new("209", (8,)).save(folder.final)
+    PolicyAgent("ppo", DDQNAgent.new("one", "209", "ranks", (8,))).save(folder.final)
     with refused("is a run of ppo, whose agent plays no average: give one of td, ddqn, mmd, rnad, nfsp"):
         last_policy(folder.path)

@@ -9,18 +9,12 @@ import pytest
 from crib_env import discard_statistics, parse_cards, score_show_many
 from crib_env.agents import make_agent
 from crib_env.agents.choosing import six_dealt
-from crib_env.agents.lookahead import (
-    N_HANDS,
-    Pile,
-    least_value,
-    look_ahead,
-    new_levels,
-    packed,
-    possible_hands,
-)
+from crib_env.agents.lookahead import Pile, least_value, look_ahead, new_levels, packed, possible_hands
 from crib_env.batch import GameBatch
 from crib_env.exact.discard_statistics import PLACES
+from crib_env.hands import N_FOURS
 from crib_env.kernels import streams
+from tests.helpers.hidden_cards import mask_of
 from tests.helpers.reference import score_play, value
 
 OWN, OTHER = 0, 1
@@ -117,21 +111,21 @@ def test_look_ahead_is_minimax(depth):
     for sizes in ((4, 4), (3, 4), (2, 4), (4, 1)):
         own, _ = open_hands(rng, sizes[0], 0)
         others = [[card for card in rng.permutation(52).tolist() if card not in own][: sizes[1]] for _ in range(3)]
-        levels[0]["rest"][:3] = [packed(np.array(other)) for other in others]
+        levels[0]["rest"][:3] = [packed(mask_of(other)) for other in others]
         for card in own:
             n = 8 - sum(sizes)
-            look_ahead(Pile(ranks, n, n, 0), packed(np.array(own)), card % 13, depth, 3, levels)
+            look_ahead(Pile(ranks, n, n, 0), packed(mask_of(own)), card % 13, depth, 3, levels)
             assert levels[0]["net"][:3].tolist() == [net_of([], [own, other], OWN, card, depth) for other in others]
 
 
 def test_possible_hands_are_all_hands_by_ranks():
     unseen = parse_cards("AC AD AH 5C 9C 9D TC JC KH")
-    hands, weights = np.zeros(N_HANDS, np.int64), np.zeros(N_HANDS, np.int64)
+    hands, weights = np.zeros(N_FOURS, np.int64), np.zeros(N_FOURS, np.int64)
     for least in (1, 5, 10):
         for size in range(4):
-            n = possible_hands(packed(np.array(unseen)), least, size, hands, weights)
+            n = possible_hands(packed(mask_of(unseen)), least, size, hands, weights)
             allowed = [card for card in unseen if value(card) >= least]
-            plain = Counter(int(packed(np.array(hand, np.int64))) for hand in combinations(allowed, size))
+            plain = Counter(int(packed(mask_of(hand))) for hand in combinations(allowed, size))
             assert dict(zip(hands[:n].tolist(), weights[:n].tolist())) == plain
 
 

@@ -161,7 +161,7 @@ def test_a_run_stopped_by_ctrl_c_goes_on_to_the_same_weights_and_curves(finished
     assert not (folder.path / "final.zip").exists()
     agent, summary = run(ppo, SMALL, RunFolder(folder.path))
     assert summary["episodes"] == 1_024
-    one, two = agent.network.state_dict(), whole.network.state_dict()
+    one, two = agent.networks.state_dict(), whole.networks.state_dict()
     assert all(torch.equal(one[key], two[key]) for key in two)
     timeless = ("evaluation", "learning")
     curves = scalars_of(folder, timeless)

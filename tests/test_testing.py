@@ -12,7 +12,7 @@ import crib_env
 from crib_env.agents import make_agent
 from crib_env.agents.best import BestAgent
 from crib_env.agents.networks.ddqn import DDQNAgent
-from crib_env.agents.networks.policy import NFSPAgent
+from crib_env.agents.networks.policy import PolicyAgent
 from crib_env.testing import check_agent
 from tests.helpers.players import NETWORKS, PLAYERS, player
 from tests.helpers.refusals import refused
@@ -31,7 +31,7 @@ def average_policy(kind, observation, plays="sample"):
     networks = DDQNAgent.new(kind, observation, "ranks", (32,))
     for network in networks.networks.values():  # so that cards differ in how likely they are
         torch.nn.init.normal_(network.cards.weight, std=2.0)
-    return NFSPAgent(networks, seed=3, plays=plays)
+    return PolicyAgent("nfsp", networks, seed=3, plays=plays)
 
 
 def drawn_policy():

@@ -16,7 +16,7 @@ import torch
 from safetensors.torch import save_file
 
 from crib_env.agents import make_agent
-from crib_env.agents.best import SHIPPED, BestAgent, load
+from crib_env.agents.best import SHIPPED, BestAgent
 from crib_env.agents.networks.weights_file import load_tensors, save_tensors
 from crib_env.agents.strategy_weights import StrategyWeightsAgent, starting_weights
 from crib_env.batch import GameBatch
@@ -153,7 +153,7 @@ def test_the_shipped_file_has_a_checksum(tmp_path):
     whole[-2] ^= 1
     (tmp_path / "changed.safetensors").write_bytes(whole)
     with refused("changed", "checksum"):
-        load(tmp_path / "changed")
+        BestAgent.load(tmp_path / "changed")
 
 
 @pytest.mark.parametrize("about", ['{"a": 1e400}', "[" * 1_000, "[]", "7", '{"a": NaN}', '{"learner": 9}', "{"])

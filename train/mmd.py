@@ -26,7 +26,6 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from crib_env.agents.networks.policy import MMDAgent
 from crib_env.train.loop.gradients import mean_of_steps
 from crib_env.train.loop.run import Round
 from crib_env.train.shared.captured import CapturedStep
@@ -64,7 +63,7 @@ class MMD(PolicyAndCritic):
     Settings = MMDSettings
 
     def __init__(self, settings: MMDSettings) -> None:
-        super().__init__(MMDAgent, settings, settings.device)
+        super().__init__("mmd", settings, settings.device)
         self.settings = settings
         self._captured = {
             name: CapturedStep(partial(self.losses_of_columns, name), (self.critic_descents[name], descent))

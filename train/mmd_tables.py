@@ -40,6 +40,7 @@ import numpy as np
 import torch
 
 from crib_env import engine
+from crib_env.agents.lookahead import packed
 from crib_env.agents.mmd_tables import (
     BUCKET,
     LOGIT,
@@ -57,7 +58,6 @@ from crib_env.agents.mmd_tables import (
     learned_at,
     mean_crib,
     no_discards,
-    ranks_held,
     softmax,
 )
 from crib_env.evaluate.runs.format import UPDATES
@@ -214,10 +214,10 @@ def decide(g, tables, deal, t, cards, epsilon):
     me, legal = np.int64(g["turn"]), engine.legal_cards(g)
     hand, theirs = g["hand"][me], g["hand"][1 - me]
     n = fill_legal_cards(legal, cards)
-    held = ranks_held(hand)
+    held = packed(hand)
     pile = Pile(np.int64(g["n_laid"]), np.int64(g["pile_start"]), np.int64(g["count"]), popcount(theirs))
     fill_buckets(held, g["laid"], g["laid_by"], me, pile, np.uint64(tables.play.shape[1] - 1), deal.buckets[t])
-    _fill_both(g, held, ranks_held(theirs), me, np.uint64(tables.both.shape[1] - 1), deal.both[t])
+    _fill_both(g, held, packed(theirs), me, np.uint64(tables.both.shape[1] - 1), deal.both[t])
     for k in range(n):
         logit, value = 0.0, 0.0
         for table in range(N_TABLES):

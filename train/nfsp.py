@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from crib_env.agents.networks.ddqn import make_sparse, with_gains
-from crib_env.agents.networks.policy import NFSPAgent
+from crib_env.agents.networks.policy import PolicyAgent
 from crib_env.agents.networks.seen import Seen
 from crib_env.train.ddqn import DDQNSettings, DoubleDQN, Transitions, new_agent, transitions_of
 from crib_env.train.loop.gradients import Descent, Parts, by_network, mean_of_steps, precision
@@ -84,7 +84,7 @@ class NFSP(Parts):
         for network in best.networks.values():
             make_sparse(network.body)
         self.best, self.settings = DoubleDQN(best, settings), settings
-        self.agent, self.networks = NFSPAgent(average, seed=settings.seed), average.networks
+        self.agent, self.networks = PolicyAgent("nfsp", average, seed=settings.seed), average.networks
         size = average.inputs.size
         self.descents = {n: Descent(net, f"network {n!r} of the average policy") for n, net in self.networks.items()}
         self.reservoirs = {name: Reservoir(BestResponses.zeros(settings.reservoir, size)) for name in self.networks}
@@ -140,7 +140,7 @@ class NFSP(Parts):
         return {"policy loss": loss.item(), "entropy": entropy.item()}
 
 
-def mix(best: Policy, agent: NFSPAgent, plays_best: np.ndarray, rng: np.random.Generator) -> Policy:
+def mix(best: Policy, agent: PolicyAgent, plays_best: np.ndarray, rng: np.random.Generator) -> Policy:
     """The best response for the players whose ``plays_best`` (2N,) is true, and the average policy for the others."""
 
     def policy(seen: Seen, is_discard: np.ndarray, chain: np.ndarray) -> np.ndarray:

@@ -28,7 +28,8 @@ from stable_baselines3.common.utils import LinearSchedule, set_random_seed
 from torch import nn
 
 from crib_env.agents import make_agent
-from crib_env.agents.networks.policy import PPOAgent
+from crib_env.agents.networks.ddqn import DDQNAgent
+from crib_env.agents.networks.policy import PolicyAgent
 from crib_env.batch import discards_worth
 from crib_env.engine import CRIB, DEALERS_HAND, PONES_HAND
 from crib_env.evaluate.runs.format import LEARNING_RATE, UPDATES
@@ -244,6 +245,11 @@ class PPO(MaskablePPO):
         self._last_obs = games.reset()
 
 
+def new_agent(settings: PPOSettings) -> PolicyAgent:
+    """An agent with random weights, from torch's generator."""
+    return PolicyAgent("ppo", DDQNAgent.new("one", "209", "ranks", settings.hidden))
+
+
 class PPOLearner(Parts):
     """MaskablePPO with its games, its opponent, and the agent that shares its weights."""
 
@@ -251,8 +257,8 @@ class PPOLearner(Parts):
 
     def __init__(self, settings: PPOSettings) -> None:
         self.settings = settings
-        self.frozen = PPOAgent.new("209", settings.hidden)
-        opponents: dict[str, PPOAgent | str] = {"self": self.frozen} | {name: name for name in NATIVE}
+        self.frozen = new_agent(settings)
+        opponents: dict[str, PolicyAgent | str] = {"self": self.frozen} | {name: name for name in NATIVE}
         self.games = SettledVecEnv(
             settings.episodes_at_once,
             opponent=opponents.get(settings.opponent) or make_agent(settings.opponent),
@@ -281,16 +287,16 @@ class PPOLearner(Parts):
             device="cpu",
         )
         policy = self.model.policy
-        self.agent = PPOAgent.new("209", settings.hidden)
-        self.agent.network.body = policy.mlp_extractor.policy_net
-        self.agent.network.cards = cast(nn.Linear, policy.action_net)
+        self.agent = new_agent(settings)
+        network = self.agent.networks.networks["all"]
+        network.body, network.cards = policy.mlp_extractor.policy_net, cast(nn.Linear, policy.action_net)
         self.optimizer, self.gradients = SavedOptimizer(policy.optimizer), Gradients(policy.optimizer)
-        super().__init__(policy=policy, adam=self.optimizer, frozen=self.frozen.network)
+        super().__init__(policy=policy, adam=self.optimizer, frozen=self.frozen.networks)
         self.refresh_opponent()
 
     def refresh_opponent(self) -> None:
         """Makes the current agent the opponent in self-play."""
-        self.frozen.network.load_state_dict(self.agent.network.state_dict())
+        self.frozen.networks.load_state_dict(self.agent.networks.state_dict())
 
     def own_loop(self, rounds: Rounds) -> None:
         """``MaskablePPO.learn``, which owns the loop, with the work of a run between its rounds."""

@@ -33,7 +33,6 @@ from typing import Literal
 import numpy as np
 import torch
 
-from crib_env.agents.networks.policy import RNaDAgent
 from crib_env.train.loop.gradients import follow
 from crib_env.train.loop.run import Round
 from crib_env.train.loop.settings import Count, NotNegative
@@ -66,7 +65,7 @@ class RNaD(PolicyAndCritic):
     Settings = RNaDSettings
 
     def __init__(self, settings: RNaDSettings) -> None:
-        super().__init__(RNaDAgent, settings)
+        super().__init__("rnad", settings)
         self.settings = settings
         self.target, self.reference, self.last_reference = (copy.deepcopy(self.agent) for _ in range(3))
         others = {"target": self.target, "reference": self.reference, "last reference": self.last_reference}

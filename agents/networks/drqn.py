@@ -38,13 +38,9 @@ def _distinct(*arrays: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 class RecurrentMemory:
     """The state of a network in each game, by :func:`players`, so that one object may play both seats.
 
-    It starts at zero. If a game's id returns with an earlier decision, it is a new game. A repeated
-    decision starts from the same state as the first time. Beyond ``_MOST_PLAYERS`` games (and those of the current
-    batch) the games unused for longest are forgotten.
-
-    Args:
-        width: of the network's memory.
-        lasts: ``"game"``, or ``"deal"``: every deal starts at zero.
+    It starts at zero. If a game's id returns with an earlier decision, it is a new game. A repeated decision starts
+    from the same state as the first time. Beyond ``_MOST_PLAYERS`` those unused for longest are forgotten. With
+    ``lasts`` of ``"deal"`` instead of ``"game"`` every deal starts at zero.
     """
 
     def __init__(self, width: int, lasts: str) -> None:
@@ -160,12 +156,8 @@ class DRQNAgent(NetworkAgent):
 
     @torch.inference_mode()
     def choose(self, seen: Seen, discards: np.ndarray, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The best cards (B,), and what is remembered after these decisions, (B, 2, memory) float32.
-
-        Args:
-            discards: (B,) bool, which decisions are discards.
-            states: (B, 2, memory) float32, what is remembered before them.
-        """
+        """The best cards (B,), and what is remembered after these decisions, (B, 2, memory) float32, from which
+        decisions are discards, (B,) bool, and what is remembered before them."""
         inputs = torch.from_numpy(seen.inputs).float()
         remembered, after = self.network.remember(inputs[:, None], torch.from_numpy(states))
         values = self.network.values(inputs, remembered[:, 0], torch.from_numpy(discards))

@@ -85,12 +85,12 @@ class NetworkAgent:
             ValueError: the file is missing, damaged or holds other weights; the message names it.
         """
         with reading_weights(path, cls.learner) as file:
-            return cls.read(file, file.about)
+            return cls.read(file)
 
     @classmethod
-    def read(cls: type[A], file: WeightsFile, about: Mapping[str, Any]) -> A:
-        """The networks of a weights file, inside :func:`reading_weights`; ``about`` says what :meth:`new` takes."""
-        agent: A = cls.new(**{key: value for key, value in about.items() if key != "learner"})
+    def read(cls: type[A], file: WeightsFile) -> A:
+        """The networks of a weights file, inside :func:`reading_weights`."""
+        agent: A = cls.new(**{key: value for key, value in file.about.items() if key != "learner"})
         file.fill(agent.module)
         return agent
 

@@ -7,14 +7,14 @@ In games they never draw rare cards, as ``equilibrium`` and ``best`` don't
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar, Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 import torch
 
 from crib_env import PlayerViews
 from crib_env.agents.choosing import draw, uniforms, without_rare
-from crib_env.agents.networks.ddqn import DDQNAgent, QNetwork, make_sparse, with_gains
+from crib_env.agents.networks.ddqn import DDQNAgent, make_sparse, with_gains
 from crib_env.agents.networks.seen import Seen, in_own_suits
 from crib_env.agents.networks.weights_file import reading_weights, save_tensors
 from crib_env.kernels import streams
@@ -22,42 +22,32 @@ from crib_env.observation import N_ACTIONS
 from crib_env.players.agent import Powers
 
 Plays = Literal["sample", "mode"]
-P = TypeVar("P", bound="PolicyAgent")
+_LEARNERS = ("mmd", "nfsp", "ppo", "rnad")
 
 
 class PolicyAgent:
     """Draws each card from the distribution, or takes the most likely one.
 
     Args:
+        learner: who learned it.
         networks: those of Double DQN. Here values, with what a card is known to gain, are logits.
         plays: ``"sample"`` draws cards and ``"mode"`` takes the most likely; ``None`` is the learner's own way.
         seed: of the draws, which depend only on it, the game's id and the decision's number.
-        temperature: the unit of the logits, in points.
     """
 
-    learner: ClassVar[str]
-    own_way: ClassVar[Plays] = "sample"
-    is_sparse: ClassVar[bool] = False
-
-    def __init__(
-        self, networks: DDQNAgent, plays: Plays | None = None, seed: int = 0, temperature: float = 1.0
-    ) -> None:
-        self.networks, self.name, self.temperature = networks, self.learner, temperature
-        self.plays: Plays = self.own_way if plays is None else plays
+    def __init__(self, learner: str, networks: DDQNAgent, plays: Plays | None = None, seed: int = 0) -> None:
+        self.networks, self.learner, self.name = networks, learner, learner
+        self.plays: Plays = plays or ("mode" if learner == "ppo" else "sample")
         self.powers = Powers(mixes="known", suits=networks.powers.suits)
         self._seed = streams(seed, 1)[0]
-        if self.is_sparse:
+        if learner != "ppo":  # whose inputs Stable-Baselines3 makes floating-point numbers
             for network in networks.networks.values():
                 make_sparse(network.body)
 
     @classmethod
     def load(
-        cls: type[P],
-        path: str | Path,
-        plays: Plays | None = None,
-        seed: int = 0,
-        device: Literal["cpu", "cuda"] = "cpu",
-    ) -> P:
+        cls, path: str | Path, plays: Plays | None = None, seed: int = 0, device: Literal["cpu", "cuda"] = "cpu"
+    ) -> PolicyAgent:
         """An agent from a weights file; ``device`` is where its networks compute.
 
         Raises:
@@ -65,19 +55,14 @@ class PolicyAgent:
         """
         if device == "cuda" and not torch.cuda.is_available():
             raise ValueError("device='cuda' is not allowed: torch sees no GPU here")
-        with reading_weights(path, cls.learner) as file:
-            about = dict(file.about)
-            temperature = float(about.pop("temperature", 1.0))
-            if not 0 < temperature < np.inf:
-                raise ValueError(f"temperature {temperature}")
-            networks = DDQNAgent.read(file, about)
+        with reading_weights(path, *_LEARNERS) as file:
+            networks = DDQNAgent.read(file)
         networks.module.to(device)
-        return cls(networks, plays, seed, temperature)
+        return cls(file.about["learner"], networks, plays, seed)
 
     def save(self, path: Path) -> None:
         """Writes the weights, whole or not at all."""
-        about = {**self.networks.about, "learner": self.learner, "temperature": self.temperature}
-        save_tensors(path, self.networks.state_dict(), about)
+        save_tensors(path, self.networks.state_dict(), {**self.networks.about, "learner": self.learner})
 
     def choose(self, seen: Seen, discards: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """Draws cards (B,), rare ones too.
@@ -111,50 +96,4 @@ class PolicyAgent:
     @torch.no_grad()
     def shares(self, inputs: torch.Tensor, gains: torch.Tensor, discards: torch.Tensor) -> torch.Tensor:
         """The same from tensors and as a tensor, where the networks are."""
-        values = with_gains(self.networks.outputs(inputs, discards), gains)
-        return (values / self.temperature).softmax(dim=1).double()
-
-
-class SparsePolicyAgent(PolicyAgent):
-    """A policy whose first layers are sparse."""
-
-    is_sparse = True
-
-
-class NFSPAgent(SparsePolicyAgent):
-    """The average policy of neural fictitious self-play."""
-
-    learner = "nfsp"
-
-
-class MMDAgent(SparsePolicyAgent):
-    """The policy of magnetic mirror descent."""
-
-    learner = "mmd"
-
-
-class RNaDAgent(SparsePolicyAgent):
-    """The policy of regularised Nash dynamics."""
-
-    learner = "rnad"
-
-
-class PPOAgent(PolicyAgent):
-    """The policy of PPO, by default its most likely card."""
-
-    learner, own_way = "ppo", "mode"
-
-    @classmethod
-    def new(cls, observation: str, hidden: tuple[int, ...]) -> PPOAgent:
-        """An agent with random weights, from torch's generator.
-
-        Args:
-            observation: ``"209"`` or ``"board"``.
-            hidden: widths of the hidden layers.
-        """
-        return cls(DDQNAgent.new("one", observation, "ranks", hidden))
-
-    @property
-    def network(self) -> QNetwork:
-        """The only network."""
-        return self.networks.networks["all"]
+        return with_gains(self.networks.outputs(inputs, discards), gains).softmax(dim=1).double()

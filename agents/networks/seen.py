@@ -61,16 +61,6 @@ def relabel(observation: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.
     return out, out_masks, order
 
 
-def original(cards: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Cards (B,) under relabelled suits back under their own."""
-    return 13 * order[np.arange(len(cards)), cards // 13] + cards % 13
-
-
-def relabelled(cards: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Cards (B,) as they are called under the order."""
-    return 13 * (order == (cards // 13)[:, None]).argmax(axis=1) + cards % 13
-
-
 Coding = Literal["bits", "ranks"]
 """``"bits"`` is the observation with suits relabelled; ``"ranks"`` is the inputs by rank, with the bits of a board
 observation beyond the 209."""
@@ -100,11 +90,15 @@ class Seen(NamedTuple):
 
     def named(self, cards: np.ndarray) -> np.ndarray:
         """Cards (B,) with the suits relabelled as in the inputs."""
-        return cards if self.order is None else relabelled(cards, self.order)
+        if self.order is None:
+            return cards
+        return 13 * (self.order == (cards // 13)[:, None]).argmax(axis=1) + cards % 13
 
     def original(self, cards: np.ndarray) -> np.ndarray:
         """The original cards (B,) for cards with suits relabelled as in the inputs."""
-        return cards if self.order is None else original(cards, self.order)
+        if self.order is None:
+            return cards
+        return 13 * self.order[np.arange(len(cards)), cards // 13] + cards % 13
 
 
 def in_own_suits(values: np.ndarray, order: np.ndarray) -> np.ndarray:
@@ -168,7 +162,7 @@ class Inputs:
         return self._bits(*batch.observe(rows, self.observation))
 
     def _by_rank(self, inputs: np.ndarray, gains: np.ndarray, board: np.ndarray | None) -> Seen:
-        if board is not None and self.observation != "209":
+        if board is not None:
             inputs = np.concatenate([inputs, board[:, N_BITS:]], axis=1)
         return Seen(inputs, gains)
 
@@ -176,4 +170,4 @@ class Inputs:
         if not observation_named(self.observation).has_bits:
             return Seen.as_it_is(observation, masks)
         observation, masks, order = relabel(observation, masks)
-        return Seen(observation, np.where(masks != 0, np.float32(0), np.float32(-np.inf)), order)
+        return Seen.as_it_is(observation, masks)._replace(order=order)

@@ -14,11 +14,12 @@ import torch
 from torch import nn
 
 from crib_env import PlayerViews
-from crib_env.agents.choosing import SAME_TO_A_NETWORK
+from crib_env.agents.choosing import SAME_TO_A_NETWORK, cards_of
+from crib_env.agents.lookahead import holds, packed
 from crib_env.agents.networks.feed_forward import PHASES, NetworkAgent, ValueNetwork, in_few_sizes
 from crib_env.exact.discard_means import COMPLETIONS, HAND_SCALE, crib_total, hand_total
-from crib_env.kernels import bit, kernel
-from crib_env.observation import HAND, KNOWN, N_ACTIONS, N_BITS, SLOTS
+from crib_env.kernels import cards_in, kernel, popcount
+from crib_env.observation import HAND, KNOWN, N_BITS, SLOTS
 from crib_env.ranks import write_pile
 from crib_env.scoring import COUNT_LIMIT, card_value, fill_next_points, pile_points
 
@@ -89,12 +90,7 @@ def after_states(
     """The after-states of all moves of B decisions, one decision after another.
 
     Two discards are one move: the first considers all fifteen pairs, the second the five that are left. In the play
-    each rank is considered once, as its card with the lowest id.
-
-    Args:
-        observation: (B, 209) int8.
-        masks: (B, 52) int8, legal cards.
-        is_discard: (B,) bool.
+    each rank is considered once, as its card with the lowest id. Observations are (B, 209), masks (B, 52) int8.
 
     Returns:
         After-states (M, 209) int8, the card of each that is discarded or laid now (M,) int64, and where those of each
@@ -107,20 +103,11 @@ def after_states(
     return states[:n], cards[:n], ends
 
 
-@kernel
-def _moved(observation, cards, is_discard, states):
-    for b in range(len(observation)):
-        states[b] = observation[b]
-        if is_discard[b]:
-            discard(states[b], cards[b])
-        else:
-            lay(states[b], cards[b])
-
-
 def moved(observation: np.ndarray, cards: np.ndarray, is_discard: np.ndarray) -> np.ndarray:
     """The observations (B, 209) int8 after one card (B,) is discarded or laid."""
-    states = np.empty_like(observation)
-    _moved(observation, cards, is_discard, states)
+    states, rows, play = observation.copy(), np.arange(len(cards)), np.flatnonzero(~is_discard)
+    states[rows, HAND + cards], states[rows, KNOWN + cards] = 0, 1
+    states[play, SLOTS + 13 * states[play, SLOTS:].sum(axis=1) + cards[play] % 13] = 1
     return states
 
 
@@ -147,30 +134,22 @@ def read_pile(seen, pile):
 
 
 @kernel
-def write_points(pile, start, n, count, inputs, row, at):
-    """Writes what a next card of each rank would earn, 13 numbers."""
-    points = np.empty(13, np.int64)
-    fill_next_points(pile, start, n, count, points)
+def _write_counts(held, row, at):
+    """Writes for each rank whether at least 1, 2, 3, 4 cards of it are held, of a packed hand."""
     for rank in range(13):
-        inputs[row, at + rank] = max(points[rank], 0)
+        for k in range(holds(held, rank)):
+            row[at + 13 * k + rank] = 1
 
 
 @kernel
 def _write_play_inputs(states, out, points):
-    pile = np.empty(9, np.int64)
+    pile, earned = np.empty(9, np.int64), np.empty(13, np.int64)
     for b in range(len(states)):
         state, row = states[b], out[b]
+        hand, known = cards_of(state[HAND:KNOWN]), cards_of(state[KNOWN:SLOTS])
+        held, seen, n_hand = packed(hand), packed(known), popcount(hand)
         row[0] = state[0]
-        n_hand = np.int64(0)
-        for rank in range(13):
-            held, seen = 0, 0
-            for suit in range(4):
-                held += state[HAND + 13 * suit + rank]
-                seen += state[KNOWN + 13 * suit + rank]
-            for k in range(held):
-                row[_HELD + 13 * k + rank] = 1
-            row[_SEEN + rank] = seen
-            n_hand += held
+        _write_counts(held, row, _HELD)
         for k in range(104):
             row[_LAID + k] = state[SLOTS + k]
         start, n, count = read_pile(state, pile)
@@ -178,26 +157,22 @@ def _write_play_inputs(states, out, points):
         if count == COUNT_LIMIT:
             start, count = n, 0
         write_pile(pile, start, n, count, out, b, _COUNT, _LAST)
-        write_points(pile, start, n, count, out, b, _POINTS)
         row[_THEIRS + min(8 - n - n_hand, 4)] = 1  # more where fewer than eight are dealt, which the bits do not say
-        n_unseen = 52 - n_hand
+        fill_next_points(pile, start, n, count, earned)
+        n_unseen = 52 - n_hand - popcount(known)
         for rank in range(13):
-            n_unseen -= row[_SEEN + rank]
-        for rank in range(13):
-            unseen = 4 - row[_SEEN + rank]
-            for k in range(4):
-                unseen -= row[_HELD + 13 * k + rank]
+            row[_SEEN + rank], row[_POINTS + rank] = holds(seen, rank), max(earned[rank], 0)
+            unseen = 4 - holds(held, rank) - holds(seen, rank)
             row[_ANSWERS + rank] = 10 * row[_POINTS + rank] * unseen / n_unseen
 
 
 def play_inputs(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs (M, 271) of after-states of the play (M, 209), and points (M,), float32.
+    """Inputs (M, 271) of after-states of the play (M, 209), and points of the card just laid (M,), float32.
 
-    Inputs: dealer; for each rank whether at least 1, 2, 3, 4 cards are held, and how many others are known; the
-    eight slots; the count, one of 0 … 30, which ends only at 31, because the opponent may continue where this player
-    cannot; its last three cards, the latest first; what a next card of each rank would earn; how many cards the
-    opponent holds; ten times what an answer of each rank would earn, times the probability that an unseen card is of
-    this rank. The points are those of the card just laid. All of it follows from the 209 bits.
+    Inputs: dealer; for each rank whether at least 1, 2, 3, 4 cards are held, and how many others are known; the eight
+    slots; the count, one of 0 … 30, which ends only at 31, because the opponent may continue where this player cannot;
+    its last three cards, the latest first; what a next card of each rank would earn; how many cards the opponent holds;
+    ten times what an answer of each rank would earn, times the probability that an unseen card is of it.
     """
     inputs, points = np.zeros((len(states), N_PLAY_INPUTS), np.float32), np.empty(len(states), np.float32)
     _write_play_inputs(states, inputs, points)
@@ -206,38 +181,21 @@ def play_inputs(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel
 def _write_discard_inputs(states, out, worth):
-    cards = np.empty(6, np.int64)
     for b in range(len(states)):
-        state, row = states[b], out[b]
-        row[0] = state[0]
-        n, six, kept = 0, np.int64(0), np.int64(0)
-        first, second = -1, -1
-        for card in range(N_ACTIONS):
-            if state[HAND + card]:
-                kept |= bit(card)
-                k = 0
-                while row[_KEPT + 13 * k + card % 13]:
-                    k += 1
-                row[_KEPT + 13 * k + card % 13] = 1
-            elif state[KNOWN + card]:
-                first, second = second, card
-                row[_DISCARDED + 13 * row[_DISCARDED + card % 13] + card % 13] = 1
-            else:
-                continue
-            cards[n] = card
-            six |= bit(card)
-            n += 1
-        total = HAND_SCALE * hand_total(kept, six)
-        crib = crib_total(first, second, cards)
-        worth[b] = (total + crib if state[0] else total - crib) / COMPLETIONS
+        is_dealer, kept, discarded = states[b, 0], cards_of(states[b, HAND:KNOWN]), cards_of(states[b, KNOWN:SLOTS])
+        out[b, 0] = is_dealer
+        _write_counts(packed(kept), out[b], _KEPT)
+        _write_counts(packed(discarded), out[b], _DISCARDED)
+        six, pair = kept | discarded, cards_in(discarded, 2)
+        total, crib = HAND_SCALE * hand_total(kept, six), crib_total(pair[0], pair[1], cards_in(six, 6))
+        worth[b] = (total + crib if is_dealer else total - crib) / COMPLETIONS
 
 
 def discard_inputs(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Inputs (M, 79) int8 of after-states of two discards (M, 209), and exact values (M,) float32.
 
-    Inputs: dealer; for each rank whether at least 1, 2, 3, 4 cards are kept, and 1, 2 discarded. Ranks are all that
-    matters in the play to come. The value is the exact mean of the hand, plus that of the crib for the dealer and minus
-    it for pone. All of it follows from the 209 bits.
+    Inputs: dealer; for each rank whether at least 1, 2, 3, 4 cards are kept, and 1, 2 discarded. The value is the exact
+    mean of the hand, plus that of the crib for the dealer and minus it for pone.
     """
     inputs, worth = np.zeros((len(states), N_DISCARD_INPUTS), np.int8), np.empty(len(states), np.float32)
     _write_discard_inputs(states, inputs, worth)
@@ -302,8 +260,7 @@ class TDAgent(NetworkAgent):
     def values(self, states: np.ndarray, is_discard: bool) -> torch.Tensor:
         """Values of after-states (M, 209) int8 of one phase, (M,): points from the move on, minus the opponent's.
 
-        With features the points of the card laid, and the exact value of a discard in the show, are known, and the
-        network values what follows.
+        With features the points of the card laid, or a discard's exact value in the show, are known and added.
         """
         network = self.networks[self.network_of(is_discard)]
         if "all" in self.networks:
@@ -317,11 +274,8 @@ class TDAgent(NetworkAgent):
     ) -> tuple[np.ndarray, np.ndarray]:
         """The best cards (B,) and the values of their after-states, (B,) float32.
 
-        Args:
-            observation: (B, 209) int8.
-            masks: (B, 52) int8, legal cards.
-            is_discard: (B,) bool.
-            same: values that differ by less are equal. Of these the lowest id is discarded, or the lowest rank laid.
+        Values that differ by less than ``same`` are equal. Of these the lowest id is discarded, or the lowest rank
+        laid.
         """
         cards, values = np.empty(len(observation), np.int64), np.empty(len(observation), np.float32)
         for phase in (True, False):

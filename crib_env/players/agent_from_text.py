@@ -1,8 +1,8 @@
 """Agents named in text: ``module:Class``, and settings after a second colon, as in ``my_file:MyAgent:depth=3``.
 
 ``module:Class.load`` names a class method that makes the agent. Settings are the parameters of the class or
-method, converted by their type hints: whole numbers, numbers, text, paths, yes or no, and ``Literal``. A value without
-a name is the path.
+method, converted by their type hints: whole numbers, numbers, text, paths, yes or no, and ``Literal``; a
+:class:`crib_env.values.Range` of numbers is checked. A value without a name is the path.
 
 Naming a module runs its code. So accept such a name only from the user or from a Python program,
 never from a data file. A class with ``throw`` and ``lay`` instead of ``act`` plays through
@@ -29,6 +29,7 @@ from crib_env.options import OptionError
 from crib_env.players.agent import Agent, declared
 from crib_env.players.one_at_a_time import OneAtATime
 from crib_env.players.policies import NATIVE
+from crib_env.values import Range
 from crib_env.views import views_of
 
 _NAME = r"[^\W\d]\w*"
@@ -47,11 +48,13 @@ class Setting(NamedTuple):
 
     kinds: list[Any]  # of ``_KINDS``, or a ``Literal``
     default: Any  # ``inspect.Parameter.empty`` if there is none
+    range: Range | None  # of a number
 
     @property
     def allowed(self) -> str:
         """The allowed values, in words."""
-        return ", or ".join(_KINDS.get(kind) or f"one of {', '.join(map(str, get_args(kind)))}" for kind in self.kinds)
+        said = {**_KINDS, **dict.fromkeys((int, float), str(self.range))} if self.range else _KINDS
+        return ", or ".join(said.get(kind) or f"one of {', '.join(map(str, get_args(kind)))}" for kind in self.kinds)
 
     def read(self, text: str) -> Any:
         """The value of the setting that a text stands for, or ``ValueError``."""
@@ -61,7 +64,10 @@ class Setting(NamedTuple):
             if name in choices:
                 return choices[name]
             if not choices:
-                return kind(text)
+                value = kind(text)
+                if self.range and value not in self.range:
+                    raise ValueError(text)
+                return value
         raise ValueError(text)
 
 
@@ -122,18 +128,23 @@ def settings_of(maker: Callable[..., Any]) -> dict[str, Setting]:
     for name, parameter in parameters.items():
         kinds = _kinds(parameter.annotation, parameter.default)
         if {*kinds} - {NoneType} and parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            settings[name] = Setting(kinds, parameter.default)
+            settings[name] = Setting(kinds, parameter.default, _range(parameter.annotation))
     return settings
+
+
+def _range(hint: Any) -> Range | None:
+    """The :class:`crib_env.values.Range` in a type hint."""
+    found = (part if isinstance(part, Range) else _range(part) for part in get_args(hint))
+    return next((part for part in found if part), None)
 
 
 def _kinds(hint: Any, default: Any) -> list[Any]:
     """The types of a parameter that can be given as text; ``None`` comes last."""
-    if get_origin(hint) is Annotated:
-        hint = get_args(hint)[0]
     if hint in (inspect.Parameter.empty, Any) or isinstance(hint, str):
         hint = type(default) if default not in (inspect.Parameter.empty, None) else str
         hint = str | None if default is None else hint
     kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    kinds = tuple(get_args(kind)[0] if get_origin(kind) is Annotated else kind for kind in kinds)
     known = [kind for kind in kinds if get_origin(kind) is Literal or kind in _KINDS]
     return sorted(
         (float if kind is int and float in known else kind for kind in known), key=lambda kind: kind is NoneType
@@ -216,7 +227,7 @@ def _read_all(text: str, known: dict[str, Setting], called: str) -> dict[str, An
             raise ValueError(f"agent {called!r}: {name} is given twice")
         try:
             given[name] = known[name].read(value)
-        except ValueError:
+        except (ValueError, OverflowError):
             raise ValueError(f"agent {called!r}: {name}={value!r} is not allowed, give {known[name].allowed}") from None
     return given
 

@@ -13,7 +13,7 @@ import numpy as np
 import tyro
 
 from crib_env.agents.choosing import without_rare
-from crib_env.agents.equilibrium import Blueprint, first_cards
+from crib_env.agents.equilibrium import Blueprint
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.evaluate.command_line import Folder
 from crib_env.evaluate.commands.solve import PEGGING_GAME
@@ -21,7 +21,7 @@ from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
 from crib_env.evaluate.makers import run
 from crib_env.exact.discard_statistics import N_DISCARDS
-from crib_env.hands import HAND_TABLES, HANDS, N_RANKS, ORDERINGS
+from crib_env.hands import HAND_TABLES, HANDS, N_HANDS, N_RANKS, ORDERINGS
 from crib_env.solver.cfr import PlaySolver, check_solution
 from crib_env.solver.deal.kinds import by_choice, hand_weights
 from crib_env.solver.deal.solver import load_discards, load_play, newest
@@ -79,9 +79,34 @@ def blueprint_of(game: PlayGame, policy: np.ndarray, state: Path) -> Blueprint:
     """A blueprint from a solution of the pegging game and the newest state of ``solve deal``."""
     chances = np.stack([without_rare(average) for average in load_discards(state)["average"]])
     policies = (load_play(state, starter, game.extent.slots)["average"] for starter in range(N_RANKS))
-    found = [first_cards(game.tree, one) for one in (*policies, policy)]
+    found = [first_cards(game, one) for one in (*policies, policy)]
     lead, reply, third = (np.stack(parts) for parts in zip(*found))
     return Blueprint(_weights(chances), lead, reply, third, np.rint(255 * chances).astype(np.uint8))
+
+
+def first_cards(game: PlayGame, policy: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Lead, reply and third card of a policy (S,) float32, as a :class:`Blueprint` has them of one starter."""
+    three, two = N_HANDS[3, 0], N_HANDS[2, 0]
+    lead, reply, third = (np.zeros((*[N_RANKS] * k, n), np.uint8) for k, n in ((1, three), (2, three), (3, two)))
+    lead[:] = _shares(game, policy, 0)
+    for first in range(N_RANKS):
+        reply_at = game.child(0, first)
+        reply[first] = _shares(game, policy, reply_at)
+        for second in range(N_RANKS):
+            third[first, second] = _shares(game, policy, game.child(reply_at, second))
+    return lead, reply, third
+
+
+def _shares(game: PlayGame, policy: np.ndarray, at: int) -> np.ndarray:
+    """(13, n) chances in 255ths at a node where all ranks fit, by the rank laid and the hand left."""
+    node = game.nodes[at]
+    k = int(node["n_cards"][node["actor"]])
+    n_left = int(N_HANDS[k - 1, 0])
+    weights = np.maximum(policy[node["first_slot"] :][: N_RANKS * n_left], 0).reshape(N_RANKS, n_left)
+    hands = HAND_TABLES.with_rank[k - 1, :, :n_left]
+    total = np.bincount(hands.ravel(), weights.ravel(), N_HANDS[k, 0])[hands]
+    even = 1 / HAND_TABLES.n_playable[k, N_RANKS, hands]
+    return np.rint(255 * np.divide(weights, total, out=even, where=total > 0)).astype(np.uint8)
 
 
 def _weights(chances: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from crib_env.agents import make_agent
 from crib_env.agents.mmd_tables import BUCKET, N_LEARNED, N_TABLES, TablesAgent
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.drqn import DRQNAgent
-from crib_env.agents.networks.policy import MMDAgent, NFSPAgent, PPOAgent, RNaDAgent
+from crib_env.agents.networks.policy import PolicyAgent
 from crib_env.agents.networks.td import TDAgent
 from crib_env.agents.registry import NAMES
 
@@ -24,11 +24,11 @@ NETWORKS = {
         networks="one", observation="209", memory=8, hidden=(8,), direct=True, inputs="ranks", lasts="deal",
         skip_forced=True,
     ),
-    "mmd": lambda: MMDAgent(DDQNAgent.new("split", "209", "ranks", (16,))),
+    "mmd": lambda: PolicyAgent("mmd", DDQNAgent.new("split", "209", "ranks", (16,))),
     "mmd-tables": tables_agent,
-    "nfsp": lambda: NFSPAgent(DDQNAgent.new("one", "209", "ranks", (16,))),
-    "ppo": lambda: PPOAgent.new("209", (16,)),
-    "rnad": lambda: RNaDAgent(DDQNAgent.new("split", "209", "ranks", (16,))),
+    "nfsp": lambda: PolicyAgent("nfsp", DDQNAgent.new("one", "209", "ranks", (16,))),
+    "ppo": lambda: PolicyAgent("ppo", DDQNAgent.new("one", "209", "ranks", (16,))),
+    "rnad": lambda: PolicyAgent("rnad", DDQNAgent.new("split", "209", "ranks", (16,))),
     "td": lambda: TDAgent.new("features", (16,)),
 }  # fmt: skip
 SETTINGS = {

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from crib_env.agents.networks.ddqn import DDQNAgent, QNetwork, make_sparse, with_gains
-from crib_env.agents.networks.policy import SparsePolicyAgent
+from crib_env.agents.networks.policy import PolicyAgent
 from crib_env.gpu.device import Device
 from crib_env.observation import N_ACTIONS
 from crib_env.train.loop.gradients import Descent, Parts, batches_of, by_network, follow, mean_of_steps, precision
@@ -61,14 +61,14 @@ class PolicyAndCritic(Parts):
     """π in training, with its critic, the average of its weights, and the optimizers.
 
     Args:
-        kind: of the agents.
+        learner: by name.
 
     Attributes:
         online: has π.
         agent: has the average of the weights.
     """
 
-    def __init__(self, kind: type[SparsePolicyAgent], settings: PolicyAndCriticSettings, device: str = "cpu") -> None:
+    def __init__(self, learner: str, settings: PolicyAndCriticSettings, device: str = "cpu") -> None:
         self.device = Device(device).torch_device.type
         observation = "board" if settings.episode == "game" else "209"
         networks = DDQNAgent.new("split", observation, "ranks", settings.hidden, settings.hidden_discard)
@@ -80,7 +80,8 @@ class PolicyAndCritic(Parts):
             make_sparse(self.critics[name].body)
             self.critics[name].to(self.device)
         self.critic_descents = {name: Descent(network, f"critic {name!r}") for name, network in self.critics.items()}
-        self.online, self.agent = kind(networks), kind(copy.deepcopy(networks), seed=settings.seed)
+        self.online = PolicyAgent(learner, networks)
+        self.agent = PolicyAgent(learner, copy.deepcopy(networks), seed=settings.seed)
         self._settings = settings
         self.policy_descents = {name: Descent(net, f"policy {name!r}") for name, net in networks.networks.items()}
         adam = by_network("adam", self.policy_descents) | by_network("critic adam", self.critic_descents)
@@ -135,7 +136,7 @@ class PolicyAndCritic(Parts):
         corrections = errors.detach() / self.tensor(batch.chances).gather(1, card)
         return values.detach().scatter_add(1, card, corrections), errors.square().mean()
 
-    def log_policy(self, policy: SparsePolicyAgent, name: str, batch: Played) -> torch.Tensor:
+    def log_policy(self, policy: PolicyAgent, name: str, batch: Played) -> torch.Tensor:
         """log π of each card by a policy, (B, 52), 0 for a card that is not legal."""
         gains = self.tensor(batch.gains)
         with precision(self._settings.precision, self.device):

@@ -56,7 +56,7 @@ class ExpertJudge:
 
     def worth(self, views: PlayerViews) -> Worth:
         """See :class:`PlayJudge`."""
-        return Worth(self._expert.rank_chances(views), self._expert.rank_points(views))
+        return Worth(self._expert.rank_values(views), self._expert.rank_points(views))
 
 
 class SolvedJudge:
