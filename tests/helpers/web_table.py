@@ -16,13 +16,9 @@ from crib_env.evaluate.play.saved_game import GameSoFar
 from tests.helpers import web_positions
 
 SITE = Path(__file__).resolve().parents[2] / "docs" / "_build" / "html" / "play"
-NEEDS_SITE = pytest.mark.skipif(
-    not (SITE / "files" / "memory.bin").is_file(), reason="there is no site of the table: make web"
-)
+NEEDS_SITE = pytest.mark.skipif(not (SITE / "table.zip").is_file(), reason="there is no site of the table: make web")
 SOURCE = Path(web_positions.__file__).read_text()
 """For Python in the browser."""
-PYODIDE = Path(__file__).resolve().parents[2] / ".venv" / "web" / "node_modules" / "pyodide"
-"""Where make web has put it."""
 
 
 class WebTable:
@@ -46,7 +42,7 @@ class WebTable:
 @contextmanager
 def web_table(site: Path) -> Iterator[WebTable]:
     """The table of a site, while the block runs."""
-    command = ["node", str(Path(__file__).with_suffix(".mjs")), str(site), str(PYODIDE)]
+    command = ["node", str(Path(__file__).with_suffix(".mjs")), str(site)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, text=True, **pipes) as process:
         try:

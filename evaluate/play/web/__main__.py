@@ -10,7 +10,7 @@ from crib_env.evaluate.play.web.site import build_site
 
 
 def main(folder: Path, pyodide: Path) -> None:
-    """Makes the site in a folder, from the folder of the npm package ``pyodide``."""
+    """Makes the site in a folder, from the folder of the npm package ``pyodide`` with NumPy's wheel in it."""
     if (linker := shutil.which("wasm-ld") or shutil.which("wasm-ld-14")) is None:
         sys.exit("there is no wasm-ld: apt-get install lld")
     try:

@@ -171,12 +171,18 @@ def called_in(play: Callable[[], None], kernels: Iterable[Any]) -> list[Entry]:
 
 
 def described_kernels(entries: Sequence[Entry]) -> dict[str, list[dict[str, object]]]:
-    """The ways to call each kernel, by its module and name, to be written as JSON."""
+    """The ways to call each kernel, by its module and name, to be written as JSON; tuples become their parts."""
     found: dict[str, list[dict[str, object]]] = {}
     for one in entries:
-        way = {"name": one.name, "arguments": one.arguments, "returns": one.returns}
+        parts = {"arguments": [*_parts(one.arguments)], "results": [*_parts([one.returns])]}
+        way = {"name": one.name, **parts, "returns": one.returns}
         found.setdefault(f"{one.module}:{one.kernel}", []).append(way)
     return found
+
+
+def _parts(kinds: Iterable[Any]) -> Iterable[str]:
+    for kind in kinds:
+        yield from _parts(kind[1:]) if isinstance(kind, list) else (kind,)
 
 
 def shared_library(entries: Sequence[Entry], linker: Sequence[str]) -> bytes:

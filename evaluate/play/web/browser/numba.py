@@ -1,7 +1,8 @@
 """In the place of Numba in the browser: kernels were compiled into a shared library.
 
 See :mod:`crib_env.evaluate.play.web.kernel_library`. A kernel that is not in the library for the types of its arguments
-is an error: whole numbers are not 64 bits wide in plain Python.
+is an error: whole numbers are not 64 bits wide in plain Python. NumPy's have 32 bits here unless a type is given:
+arrays of them are converted for a kernel, and back.
 """
 
 from __future__ import annotations
@@ -10,128 +11,100 @@ import ctypes
 import json
 import struct
 import sys
-from collections.abc import Callable, Iterator
-from functools import cache, cached_property, update_wrapper
+from collections.abc import Callable, Iterator, Sequence
+from functools import update_wrapper
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-_FOLDER = Path("/table")
+_FOLDER = Path(__file__).parent
 _KNOWN = json.loads((_FOLDER / "kernels.json").read_text())
-_ITEMS = {"bool": "?", "int8": "b", "int16": "h", "int32": "i", "int64": "q"} | {
-    **{"uint8": "B", "uint16": "H", "uint32": "I", "uint64": "Q", "float32": "f", "float64": "d"}
-}
+_LIBRARY = ctypes.CDLL(str(_FOLDER / "kernels.so"))
 
 
-@cache
-def _library() -> ctypes.CDLL:
-    return ctypes.CDLL(str(_FOLDER / "kernels.so"))
+class _Kind:
+    """The type of an argument, that is no tuple: ``int64``, ``int8[2]`` for an array of two axes, ``record152``."""
 
+    def __init__(self, described: str) -> None:
+        self.item, _, axes = described.rstrip("]").partition("[")
+        self.is_record, self.is_array = self.item.startswith("record"), bool(axes)
+        self._axes = int(axes or 0)
+        self._size = int(self.item.removeprefix("record")) if self.is_record else 0
+        code = "d" if self.item.startswith("float") else "Q" if self.item == "uint64" else "q"
+        self.code = "q" * (1 + self._axes) if self.is_array or self.is_record else "" if self.item == "none" else code
 
-class _Mismatch(Exception):
-    """An argument is of another type."""
+    def fits(self, value: Any) -> bool:
+        """Whether an argument is of this type, or can be made so."""
+        if not self.is_array and not self.is_record:
+            return isinstance(value, (int, float, np.number, np.bool_)) and (
+                self.code == "d" or not isinstance(value, (float, np.floating))
+            )
+        if not isinstance(value, (np.ndarray, np.void)) or value.ndim != self._axes:
+            return False
+        if self.is_record:
+            return value.dtype.itemsize == self._size
+        return bool(value.dtype == self.item) or (value.dtype.name, self.item) == ("int32", "int64")
 
 
 class _Entry:
     """A kernel for certain types of arguments."""
 
-    def __init__(self, name: str, arguments: list[Any], returns: Any) -> None:
-        self._arguments, self._returns, self._name = arguments, returns, name
-        codes = [code for kind in arguments for code in _codes(kind)]
-        self._results = list(_codes(returns))
-        self._format, self._n = "<" + "".join(codes), len(codes)
-        self._block = bytearray(8 * (len(codes) + len(self._results)) or 8)
-        self._address = ctypes.addressof((ctypes.c_char * len(self._block)).from_buffer(self._block))
+    def __init__(self, name: str, arguments: Sequence[str], results: Sequence[str], returns: Any) -> None:
+        self._kinds, self._returns = [*map(_Kind, arguments)], returns
+        self._given = struct.Struct("<" + "".join(kind.code for kind in self._kinds))
+        self._found = struct.Struct("<" + "".join(_Kind(result).code for result in results))
+        self._block = ctypes.create_string_buffer(self._given.size + self._found.size)
+        self._name, self._function = name, getattr(_LIBRARY, name)
 
-    @cached_property
-    def _function(self) -> Any:
-        """Opened when it is first called: the memory that the site was made with has no library in it."""
-        function = getattr(_library(), self._name)
-        function.argtypes, function.restype = [ctypes.c_void_p], ctypes.c_int
-        return function
+    def fits(self, values: Sequence[Any]) -> bool:
+        """Whether arguments are of its types."""
+        return len(values) == len(self._kinds) and all(kind.fits(one) for kind, one in zip(self._kinds, values))
 
-    def __call__(self, arguments: tuple[Any, ...]) -> Any:
-        numbers: list[Any] = []
-        if len(arguments) != len(self._arguments):
-            raise _Mismatch
-        for kind, argument in zip(self._arguments, arguments):
-            _flatten(kind, argument, numbers)
-        struct.pack_into(self._format, self._block, 0, *numbers)
-        if self._function(self._address):
+    def __call__(self, values: Sequence[Any]) -> Any:
+        """Calls it."""
+        numbers, made = list[Any](), list[tuple[Any, Any]]()
+        for kind, value in zip(self._kinds, values):
+            if kind.is_array:
+                array = np.asarray(value, None if kind.is_record else kind.item, order="C")
+                made += [(value, array)]
+                numbers += (array.ctypes.data, *array.shape)
+            elif kind.is_record:
+                numbers.append(np.asarray(value).ctypes.data)
+            else:
+                numbers.append(value.item() if isinstance(value, np.generic) else value)
+        self._given.pack_into(self._block, 0, *numbers)
+        if self._function(self._block):
             raise ValueError(f"{self._name} has failed")
-        found = struct.unpack_from("<" + "".join(self._results), self._block, 8 * self._n)
-        return _built(self._returns, iter(found))
+        for value, array in made:
+            if array is not value and value.flags.writeable:
+                value[...] = array
+        return _built(self._returns, iter(self._found.unpack_from(self._block, self._given.size)))
 
 
-def _codes(kind: Any) -> Iterator[str]:
-    """The codes, in :mod:`struct`, of the numbers and addresses of a type."""
-    if isinstance(kind, list):
-        for part in kind[1:]:
-            yield from _codes(part)
-    elif kind.endswith("]"):
-        yield from "q" * (1 + int(kind.split("[")[1][:-1]))
-    elif kind != "none":
-        yield "d" if kind.startswith("float") else "Q" if kind == "uint64" else "q"
-
-
-def _flatten(kind: Any, value: Any, numbers: list[Any]) -> None:
-    """Adds the numbers and addresses of an argument.
-
-    Raises:
-        _Mismatch: it is of another type.
-    """
-    if isinstance(kind, list):
-        if not isinstance(value, tuple) or len(value) != len(kind) - 1:
-            raise _Mismatch
-        for part, item in zip(kind[1:], value):
-            _flatten(part, item, numbers)
-    elif kind.endswith("]"):
-        if not isinstance(value, np.ndarray):
-            raise _Mismatch
-        item, _, axes = kind[:-1].partition("[")
-        size = int(item.removeprefix("record")) if item.startswith("record") else None
-        fits = value.dtype.code == _ITEMS[item] if size is None else value.dtype.itemsize == size
-        if not fits or value.ndim != int(axes) or not value.is_contiguous:
-            raise _Mismatch
-        numbers += (value.address, *value.shape)
-    elif kind.startswith("record"):
-        numbers.append(value.address)
-    elif isinstance(value, (int, float)):
-        numbers.append(float(value) if kind.startswith("float") else value)
-    elif isinstance(value, np.ndarray) and not value.shape:
-        numbers.append(value.item())
-    else:
-        raise _Mismatch
+def _parts(value: Any) -> Iterator[Any]:
+    """What is in tuples of tuples."""
+    if not isinstance(value, tuple):
+        yield value
+        return
+    for part in value:
+        yield from _parts(part)
 
 
 def _built(kind: Any, numbers: Iterator[Any]) -> Any:
     """A result out of its numbers and addresses."""
     if isinstance(kind, list):
-        parts = [_built(part, numbers) for part in kind[1:]]
-        return _class(kind[0])(*parts) if kind[0] else tuple(parts)
+        parts, (module, _, name) = [_built(part, numbers) for part in kind[1:]], kind[0].partition(":")
+        return getattr(sys.modules[f"crib_env.{module}"], name)(*parts) if name else tuple(parts)
     if kind == "none":
         return None
-    if kind.endswith("]"):
-        item, _, axes = kind[:-1].partition("[")
+    item, _, axes = kind.rstrip("]").partition("[")
+    if axes:
         address, shape = next(numbers), tuple(next(numbers) for _ in range(int(axes)))
-        made = np.zeros(shape, item)
-        ctypes.memmove(made.address, address, made.nbytes)
-        return made
+        content = ctypes.c_char * (int(np.prod(shape)) * np.dtype(item).itemsize)
+        return np.ndarray(shape, item, content.from_address(address))  # it is never freed
     return bool(next(numbers)) if kind == "bool" else next(numbers)
-
-
-def _class(path: str) -> Any:
-    module, _, name = path.partition(":")
-    return getattr(sys.modules[f"crib_env.{module}"], name)
-
-
-def _told(value: Any) -> str:
-    """The type of an argument, for people."""
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_told, value))})"
-    return f"{value.dtype}{list(value.shape)}" if isinstance(value, np.ndarray) else type(value).__name__
 
 
 class Kernel:
@@ -139,19 +112,20 @@ class Kernel:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         update_wrapper(self, function)
-        self.py_func = function
-        known = _KNOWN.get(f"{function.__module__}:{function.__qualname__}", ())
-        self._entries = [_Entry(one["name"], one["arguments"], one["returns"]) for one in known]
+        self.py_func, self._name = function, f"{function.__module__}:{function.__qualname__}"
+        self._entries = [_Entry(**one) for one in _KNOWN.get(self._name, ())]
+        self._by_types: dict[object, _Entry] = {}
 
     def __call__(self, *arguments: Any) -> Any:
         """Calls it."""
-        for entry in self._entries:
-            try:
-                return entry(arguments)
-            except _Mismatch:
-                continue
-        kinds = ", ".join(_told(argument) for argument in arguments)
-        raise TypeError(f"{self.__module__}.{self.__qualname__} was not compiled for ({kinds})")
+        values = [*_parts(arguments)]
+        types = tuple([(type(one), getattr(one, "dtype", None), getattr(one, "ndim", 0)) for one in values])
+        if types not in self._by_types:
+            if (entry := next((one for one in self._entries if one.fits(values)), None)) is None:
+                told = ", ".join(f"{kind.__name__} {dtype or ''} {ndim}" for kind, dtype, ndim in types)
+                raise TypeError(f"{self._name} was not compiled for ({told})")
+            self._by_types[types] = entry
+        return self._by_types[types](values)
 
 
 def njit(**_options: Any) -> Callable[[Callable[..., Any]], Kernel]:

@@ -10,12 +10,20 @@ const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module
 const waiting = new Map();
 let last = 0;
 
-worker.onmessage = ({ data: { id, status, text } }) => {
+// Until the first answer the page shows how much has been loaded.
+const LOADS = /* bytes */1, bar = Object.assign(document.createElement("progress"), { max: LOADS }), opening = document.createElement("label");
+opening.append("Loading the table ", bar);
+document.querySelector("main").prepend(opening);
+
+worker.onmessage = ({ data: { id, status, text, loaded } }) => {
+  if (loaded) { bar.value = loaded; return; }
+  opening.remove();
   const [done, failed] = waiting.get(id), found = JSON.parse(text);
   waiting.delete(id);
   if (status === 200) done(found); else failed(new Refused(found.error, status));
 };
 worker.onerror = event => {
+  opening.remove();
   for (const [, failed] of waiting.values()) failed(new Refused(`The table could not be opened: ${event.message ?? "load the page again"}`, 0));
   waiting.clear();
 };

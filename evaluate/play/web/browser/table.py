@@ -1,20 +1,15 @@
 """The table in the browser: it answers the messages of the page, as the server of ``crib-env play`` does.
 
 Before the modules of the table are imported, it puts others in the place of what the browser does not have: Gymnasium,
-PettingZoo, filelock, threads, command lines, and the module that reads weights. Tables were computed beforehand
-(:mod:`crib_env.evaluate.play.web.prepared`): a cached function of them finds its result here.
+PettingZoo, filelock, threads, command lines, and the module that reads weights.
 """
 
 from __future__ import annotations
 
 import concurrent.futures
-import functools
 import json
-import lzma
-import math
 import sys
 import threading
-from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,39 +17,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.memory import strides_of
 
-_FOLDER, _GAMES = Path("/table"), Path("/games")
-_KNOWN = json.loads((_FOLDER / "tables.json").read_text())
-
-
-def prepared(name: str) -> Any:
-    """One of the results that were kept."""
-    file = _FOLDER / _KNOWN[name]["file"]
-    content = file.read_bytes()
-    return _built(_KNOWN[name]["made"], lzma.decompress(content) if file.suffix == ".xz" else content)
-
-
-def _built(value: Any, content: bytes) -> Any:
-    if not isinstance(value, dict):
-        return value
-    if "dtype" in value:
-        kind, shape = np.dtype(value["dtype"]), tuple(value["shape"])
-        n, size = math.prod(shape), kind.itemsize
-        items = bytearray(n * size + (-n * size % 8 or 8))
-        for k in range(size):  # first bytes of all items come first
-            start = value["start"] + k * n
-            items[k : n * size : size] = content[start : start + n]
-        return np.ndarray(array("Q", bytes(items)), 0, shape, strides_of(shape, size), kind)
-    parts = [_built(part, content) for part in value["parts"]]
-    module, _, name = value["class"].partition(":")
-    return parts if module == "builtins" else getattr(sys.modules[f"crib_env.{module}"], name)(*parts)
-
-
-def cache(function: Callable[..., Any]) -> Callable[..., Any]:
-    """:func:`functools.cache`, but that tables are not computed."""
-    name = f"{function.__module__}:{function.__name__}"
-    return _cached(function if name not in _KNOWN else lambda *_: prepared(name))
+_GAMES = Path("/games")
 
 
 class Nothing:
@@ -89,17 +53,25 @@ class AtOnce:
 
 
 class WeightsFile:
-    """The shipped weights of ``best``."""
+    """See :class:`crib_env.agents.networks.weights_file.WeightsFile`."""
 
-    def __init__(self) -> None:
-        (about, _), *self._tensors = prepared("weights")
-        self.about = json.loads(about)
+    def __init__(self, path: Path) -> None:
+        content = path.read_bytes()
+        start = 8 + int.from_bytes(content[:8], "little")
+        header = json.loads(content[8:start])
+        self.about = json.loads(header.pop("__metadata__")["about"])
+        self._tensors = {
+            name: np.frombuffer(content[start + one["data_offsets"][0] : start + one["data_offsets"][1]], np.float16)
+            .reshape(one["shape"])
+            .astype(np.float32)
+            for name, one in header.items()
+        }
 
-    def fill(self, networks: Any) -> None:
+    def fill(self, network: Any) -> None:
         """Gives networks their weights."""
-        for name, weights in self._tensors:
+        for name, weights in self._tensors.items():
             *path, which = name.split(".")
-            layer = networks["policies"]
+            layer = network
             for part in path:
                 if isinstance(layer, dict):
                     layer = layer[part]
@@ -109,9 +81,9 @@ class WeightsFile:
 
 
 @contextmanager
-def reading_weights(path: object, learner: str) -> Iterator[WeightsFile]:
-    """See :func:`crib_env.agents.networks.weights_file.reading_weights`; there is one file."""
-    yield WeightsFile()
+def reading_weights(path: Path, learner: str) -> Iterator[WeightsFile]:
+    """See :func:`crib_env.agents.networks.weights_file.reading_weights`."""
+    yield WeightsFile(path)
 
 
 _gymnasium = SimpleNamespace(Space=Nothing, Box=Nothing, Dict=Nothing, Discrete=Nothing, Env=Nothing)
@@ -128,7 +100,6 @@ _in_place: dict[str, Any] = {
     ),
 }
 sys.modules.update(_in_place)
-_cached, functools.cache = functools.cache, cache  # type: ignore[assignment]
 threading.Thread.start = threading.Thread.run  # type: ignore[method-assign]
 concurrent.futures.ThreadPoolExecutor = AtOnce  # type: ignore[assignment, misc]
 

@@ -1,13 +1,10 @@
-"""In the place of torch in the browser: networks of layers that are all connected, with weights that are there.
-
-Each layer is a kernel, :func:`crib_env.evaluate.play.web.fill_dense`.
-"""
+"""In the place of torch in the browser: networks of layers that are all connected, with weights that are there."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -15,31 +12,19 @@ import numpy as np
 inf = float("inf")
 
 
-class Tensor:
-    """See torch: an array."""
-
-    def __init__(self, array: np.ndarray) -> None:
-        self.array = array
-
-    def __len__(self) -> int:
-        return len(self.array)
-
-    def __getitem__(self, key: Any) -> Tensor:
-        return Tensor(self.array[key])
-
-    def __eq__(self, other: object) -> Tensor:  # type: ignore[override]
-        return Tensor(self.array == other)
+class Tensor(np.ndarray):
+    """See torch; slices and comparisons are an array's."""
 
     def numpy(self) -> np.ndarray:
-        return self.array
+        return np.asarray(self)
 
     def float(self) -> Tensor:
         return self
 
-    def masked_fill(self, mask: Tensor, value: float) -> Tensor:
-        filled = self.array.copy()
-        filled[mask.array] = value
-        return Tensor(filled)
+    def masked_fill(self, mask: np.ndarray, value: Any) -> Tensor:
+        filled = self.copy()
+        filled[mask] = value
+        return filled
 
 
 class Module:
@@ -48,20 +33,18 @@ class Module:
 
 
 class Linear(Module):
-    def __init__(self, n_inputs: int, n_outputs: int) -> None:
-        self.weight, self.bias = np.zeros((n_outputs, n_inputs), np.float32), np.zeros(n_outputs, np.float32)
+    weight: np.ndarray
+    bias: np.ndarray
+
+    def __init__(self, n_inputs: int, n_outputs: int) -> None: ...
 
     def forward(self, inputs: Tensor) -> Tensor:
-        from crib_env.evaluate.play.web import fill_dense
-
-        out = np.empty((len(inputs), len(self.bias)), np.float32)
-        fill_dense(inputs.array, self.weight, self.bias, out)
-        return Tensor(out)
+        return inputs @ self.weight.T + self.bias
 
 
 class ReLU(Module):
     def forward(self, inputs: Tensor) -> Tensor:
-        return Tensor(np.maximum(inputs.array, 0.0))
+        return np.maximum(inputs, 0)  # type: ignore[return-value]
 
 
 class Sequential(Module):
@@ -79,7 +62,7 @@ class ModuleDict(dict[str, Any], Module):
 
 
 def from_numpy(array: np.ndarray) -> Tensor:
-    return Tensor(array)
+    return array.view(Tensor)
 
 
 def pad(inputs: Tensor, by: tuple[int, ...]) -> Tensor:
@@ -91,9 +74,8 @@ def inference_mode() -> Callable[[Any], Any]:
     return lambda function: function
 
 
-@contextmanager
-def autocast(*_: object, **__: object) -> Iterator[None]:
-    yield
+def autocast(*_: object, **__: object) -> nullcontext[None]:
+    return nullcontext()
 
 
 nn = functional = sys.modules[f"{__name__}.nn"] = sys.modules[__name__]
