@@ -543,7 +543,7 @@ class raw_env(AECEnv[str, Any, Any]):  # type: ignore[misc]  # PettingZoo has no
         It is a picture of Pillow's, 960 by 720, which a notebook shows, and needs the extra ``render``.
         """
         self.agents  # noqa: B018 -- the order check
-        return self._draw(agent).reduced()
+        return self._draw(agent).image
 
     def _draw(self, agent: str | None) -> Sheet:
         return draw_table(see(self.games, None if agent is None else _SEAT[agent]))

@@ -20,7 +20,6 @@ from crib_env.engine import (
     EPISODES,
     GAME,
     HEELS,
-    MUGGINS,
     OVER,
     PEGGING_EPISODE,
     PLAY,
@@ -55,7 +54,7 @@ def _source(kind):
     """The source of points for a kind of event."""
     if kind == HEELS:
         return _HEELS_SOURCE
-    if kind in (PONES_HAND, DEALERS_HAND, MUGGINS):
+    if kind in (PONES_HAND, DEALERS_HAND):
         return _HAND_SOURCE
     return _CRIB_SOURCE if kind == CRIB else _PLAY_SOURCE
 

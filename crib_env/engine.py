@@ -8,8 +8,7 @@ The course of a deal, and the function for each step::
 
     begin_deal -> discard x 4 -> start_play (heels) -> lay ... -> end_of_count (go, last card) -> show -> begin_deal
 
-Every point goes through :func:`peg`, which adds it and ends the game at 121. A person at the table may count hands, and
-overlook points. Then ``missed`` and ``claimed`` are set before the last card is laid; elsewhere they are 0.
+Every point goes through :func:`peg`, which adds it and ends the game at 121.
 """
 
 from __future__ import annotations
@@ -49,15 +48,12 @@ EVENTS = (
     "pone's hand",
     "dealer's hand",
     "crib",
-    "muggins",
 )
 # Of type int64: for each plain constant that is an argument, Numba compiles a function anew.
-HEELS, FIFTEEN, THIRTY_ONE, PAIR, THREE, FOUR, RUN, GO, LAST_CARD, *_HANDS, MUGGINS = np.arange(13)
-PONES_HAND, DEALERS_HAND, CRIB = _HANDS
+HEELS, FIFTEEN, THIRTY_ONE, PAIR, THREE, FOUR, RUN, GO, LAST_CARD, PONES_HAND, DEALERS_HAND, CRIB = np.arange(12)
 _ONE, _TWO = np.int64(1), np.int64(2)
 TO_DRAW = np.int64(-1)  # in the place of a first dealer or scores that are drawn
-SHOWN = 3  # hands of a show, in the order in which they are counted: pone's, the dealer's, the crib
-N_EVENTS = 9  # at most: a fifteen, a pair or run, the last card, and each of the three hands with muggins
+N_EVENTS = 6  # at most: a fifteen, a pair or run, the last card, and the three hands of the show
 
 GAME = np.dtype(
     [
@@ -95,10 +91,6 @@ GAME = np.dtype(
         ("phase", "i1"),
         ("episode", "i1"),  # one of EPISODES
         ("fewer", "i1"),  # cards that each player gets less than four in the pegging episode; no episode changes it
-        # muggins, for each hand of the show of this deal: points that its owner overlooks, and those of them that the
-        # other player claims; set between the deal and its last card, at most what the hand is worth
-        ("missed", "i1", SHOWN),
-        ("claimed", "i1", SHOWN),
     ],
     align=True,
 )
@@ -196,8 +188,6 @@ def begin_deal(g):
         g["laid"][k] = -1
         g["laid_by"][k] = -1
     g["n_laid"], g["pile_start"], g["count"], g["ranks"] = 0, 0, 0, 0
-    for k in range(SHOWN):
-        g["missed"][k], g["claimed"][k] = 0, 0
     g["n_deals"] += 1
     g["turn"] = pone(g)
     g["phase"] = DISCARD
@@ -341,20 +331,11 @@ def show(g):
     """Scores pone's hand, dealer's hand and crib, in that order. Then the next deal is due, or the episode ends."""
     if not is_play_alone(g):
         cut, dealer = starter(g), np.int64(g["dealer"])
-        count_hand(g, 1 - dealer, show_points(g["kept"][1 - dealer], cut, False), PONES_HAND)
-        count_hand(g, dealer, show_points(g["kept"][dealer], cut, False), DEALERS_HAND)
-        count_hand(g, dealer, show_points(g["discards"][0] | g["discards"][1], cut, True), CRIB)
+        peg(g, 1 - dealer, show_points(g["kept"][1 - dealer], cut, False), PONES_HAND)
+        peg(g, dealer, show_points(g["kept"][dealer], cut, False), DEALERS_HAND)
+        peg(g, dealer, show_points(g["discards"][0] | g["discards"][1], cut, True), CRIB)
     if g["phase"] != OVER:
         g["phase"] = DEAL if g["episode"] == GAME_EPISODE else OVER
-
-
-@kernel
-def count_hand(g, seat, points, kind):
-    """Gives a hand or the crib to its owner, less what is missed; then to the other player what is claimed of that."""
-    missed = g["missed"][kind - PONES_HAND]
-    peg(g, seat, points - missed, kind)
-    if missed and g["claimed"][kind - PONES_HAND]:
-        peg(g, 1 - seat, np.int64(g["claimed"][kind - PONES_HAND]), MUGGINS)
 
 
 @kernel

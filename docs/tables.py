@@ -9,8 +9,6 @@ from pathlib import Path
 from crib_env.agents.equilibrium import load_blueprint
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.evaluate.files import markdown_table
-from crib_env.evaluate.play.levels import LEVELS
-from crib_env.evaluate.play.progress import rating_of_loss
 from crib_env.tables.shipped import standard_deals
 from docs.rules_of_thumb import discards_found, rules_for_discards, tally
 
@@ -79,30 +77,6 @@ def speeds():
     return ["", "a second", "range"], [row(name, *measured[name]) for name in SPEEDS]
 
 
-def levels():
-    """Win rates of the levels of the page, what a decision of each loses, and the rating that this is."""
-
-    def told(rate):
-        return f"{rate.value:.1%} ({rate.low:.1%} to {rate.high:.1%})" if rate else ""
-
-    def lost(loss):
-        return f"{100 * loss.value:.2f} ({100 * loss.low:.2f} to {100 * loss.high:.2f})"
-
-    titles = ["level", "agent", "against `greedy`", "against `best`", "a decision loses, % points to win", "rating"]
-    rows = (
-        [
-            one.name,
-            f"`{one.agent}`",
-            told(one.against_greedy),
-            told(one.against_best),
-            lost(one.loss),
-            f"{rating_of_loss(one.loss.value):,.0f}",
-        ]
-        for one in LEVELS
-    )
-    return titles, [*rows]
-
-
 @cache
 def discards_of(role):
     """All discards of a role and what each loses."""
@@ -121,7 +95,6 @@ def rules_of(role):
 TABLES = {
     "rules of the dealer": ("findings", partial(rules_of, DEALER)),
     "rules of pone": ("findings", partial(rules_of, PONE)),
-    "levels": ("benchmarks/players", levels),
     "ladder": ("benchmarks/imperfect-information", ladder),
     "speeds": ("benchmarks/speed", speeds),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -57,6 +57,13 @@ class Measured(NamedTuple):
         """The mean of independent values (N,)."""
         low, high = mean_interval(values)
         return cls(float(np.mean(values)), (high - low) / 2 if len(values) > 1 else None, len(values))
+
+    @classmethod
+    def ratio(cls, totals: Sequence[float], counts: np.ndarray) -> Measured:
+        """The sum of the totals of N games by that of their counts: decisions of one game need not be independent."""
+        values = np.array(totals)
+        rate = float(values.sum() / counts.sum())
+        return cls(rate, cls.of((values - rate * counts) / counts.mean()).half_width, int(counts.sum()))
 
     @classmethod
     def percent(cls, hits: int, sample: int) -> Measured:

@@ -65,8 +65,8 @@ def test_an_agent_that_remembers_sees_its_game_again(page, tmp_path):
         assert other.play_on(again, 8)[-1]["frames"][-1] == page.play_on(state, 8)[-1]["frames"][-1]
 
 
-def test_a_game_that_takes_long_to_open_keeps_nobody_waiting(page, monkeypatch):
-    name, other = put(page.games._folder, "greedy"), page.begin()
+def test_the_first_screen_does_not_wait_for_a_game_that_takes_long_to_open(page, monkeypatch):
+    name = put(page.games._folder, "greedy")
     real, begun, may_go_on = SavedGame.resume, threading.Event(), threading.Event()
 
     def resume(*arguments):
@@ -79,7 +79,6 @@ def test_a_game_that_takes_long_to_open_keeps_nobody_waiting(page, monkeypatch):
         looks = [pool.submit(page.ask, "look", game=name) for _ in range(3)]
         try:
             assert begun.wait(60)
-            page.play_on(other, 2)[-1]
             assert page.ask("lobby")[0] == 200
             assert not any(look.done() for look in looks)
         finally:
@@ -109,12 +108,11 @@ def test_a_game_that_is_deleted_stays_so_whatever_else_is_asked_of_it(page):
         "look": {},
         "notes": {},
         "play": {"at": state["at"], "cards": state["frames"][-1]["sides"][PERSON]["legal"][:2]},
-        "set": {"coach": "off", "counting": "table"},
+        "set": {"coach": "off"},
         "back": {"at": state["at"]},
     }
-    opened = page.games._open[state["game"]].result()
     with ThreadPoolExecutor(20) as pool:
-        with opened.lock:  # all wait for the game
+        with page.games._lock:  # all wait for the game
             asked = [pool.submit(page.ask, name, game=state["game"], **fields[name]) for name in [*fields] * 3]
             threading.Event().wait(0.5)
         answers = [one.result() for one in asked]
@@ -160,28 +158,20 @@ def test_a_new_game_that_cannot_be_kept_leaves_no_file(page):
     assert sorted(page.games._folder.rglob("*")) == before
 
 
-@pytest.mark.parametrize("counting", ["table", "hand", "muggins"])
-def test_what_cannot_be_kept_does_not_happen(page, counting):
+def test_what_cannot_be_kept_does_not_happen(page):
     """Every message of a deal and more is sent on a full disk first."""
-    state = page.begin("erring:errs=5", counting=counting, seed=2)
-    counted = 0
+    state = page.begin("erring:errs=5", seed=2)
     for _ in range(25):
-        asks = state["frames"][-1].get("asks")
-        if asks:
-            name, fields = "count", {"counted": asks["counted"], "points": 0}
-            counted += 1
-        else:
-            name, fields = "play", {"cards": state["frames"][-1]["sides"][PERSON]["legal"][: state["choose"]]}
-        message = {"game": state["game"], "at": state["at"], **fields}
+        cards = state["frames"][-1]["sides"][PERSON]["legal"][: state["choose"]]
+        message = {"game": state["game"], "at": state["at"], "cards": cards}
         before, (_, shown) = file_of(page, state).read_bytes(), page.ask("look", game=state["game"])
         with full_disk(10):
-            refusals = page.ask(name, **message), page.ask("set", game=state["game"], coach="off", counting="table")
+            refusals = page.ask("play", **message), page.ask("set", game=state["game"], coach="off")
         assert [status for status, _ in refusals] == [507, 507]
         assert file_of(page, state).read_bytes() == before
         assert page.ask("look", game=state["game"])[1] == shown
-        status, state = page.ask(name, **message)
+        status, state = page.ask("play", **message)
         assert status == 200
-    assert (counted > 0) == (counting != "table")
 
 
 def test_a_card_is_not_taken_back_on_a_full_disk(page):
@@ -202,7 +192,7 @@ def test_a_finished_game_is_not_played_on(page, tmp_path):
         file = page.games._folder / FINISHED / f"{state['game']}.json"
         before = file.read_bytes()
         assert (state["over"], state["undo"]) == (True, False)
-        for name, more in (("back", {}), ("play", {"cards": ["5H"]}), ("count", {"counted": 0, "points": 0})):
+        for name, more in (("back", {}), ("play", {"cards": ["5H"]})):
             status, _ = page.ask(name, game=state["game"], at=state["at"], **more)
             assert status in (400, 409)
         assert page.ask("look", game=state["game"])[1]["over"]
@@ -242,7 +232,7 @@ def test_a_game_against_anybody_can_be_tried_again(tmp_path, name):
     so_far = imported(line)
     assert (so_far.agent, so_far.opponent) == ("best", name)
     assert SavedGame.begin_in(so_far, tmp_path).is_over
-    for other in ("greedy", "equilibrium"):
+    for other in ("greedy", "expert"):
         assert imported(json.dumps({**json.loads(line), "players": [other, "human"]})).agent == other
 
 

@@ -69,7 +69,7 @@ def test_it_is_over_after_one_deal_and_begun_once(page):
 
 def test_the_coach_says_nothing_before_its_end(page):
     state = page.ask("today")[1]
-    for name, fields in (("hint", {"at": state["at"]}), ("set", {"coach": "before", "counting": "table"})):
+    for name, fields in (("hint", {"at": state["at"]}), ("set", {"coach": "before"})):
         status, found = page.ask(name, game=state["game"], **fields)
         assert (status, "before its end" in found["error"]) == (400, True)
     assert page.ask("notes", game=page.play_on(state, 1)[-1]["game"])[1]["notes"] == []
@@ -82,7 +82,7 @@ def test_par_is_what_the_coachs_choices_come_to(page):
     while state["frames"][-1]["deal"] == 1:
         hint = page.do("hint", state)
         state = page.do("play", state, cards=hint["cards"])
-    par = par_of(DAY, play_judge())
+    par = par_of(DAY.isoformat(), play_judge())
     assert par == tuple(side["score"] for side in state["frames"][-1]["sides"])
     today = page.play_on(page.ask("today")[1])[-1]
     rows = {title: cells for title, *cells in page.ask("review", game=today["game"])[1]["rows"]}
@@ -107,5 +107,5 @@ def test_its_file_is_one_deal_when_it_is_read_again_and_not_for_the_terminal(tmp
     assert found.so_far == deal_of(DAY)
     found.close()
     monkeypatch.chdir(tmp_path)
-    with refused("deals of a day"):
+    with refused("the deal of a day"):
         play(terminal=True, resume=game.file)

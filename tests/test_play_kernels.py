@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.page.games import Games
-from crib_env.evaluate.play.page.server import served
+from tests.helpers.page import served
 from crib_env.evaluate.play.page.warming import warmed_up
 from crib_env.evaluate.play.saved_game import GameSoFar
 from crib_env.kernels import KERNELS
@@ -38,7 +38,7 @@ with tempfile.TemporaryDirectory() as folder:
 
         for k, level in enumerate((*LEVELS, LEVELS[-1])):
             scores = [0, 0] if level is LEVELS[-1] and k == len(LEVELS) else [100, 95]
-            form = {"dealer": "cut", "scores": scores, "practice": False, "coach": "before", "counting": "table"}
+            form = {"dealer": "cut", "scores": scores, "practice": False, "coach": "before"}
             state = ask("new", {"agent": level.agent, "seed": k, **form})
             game, decisions = {"game": state["game"]}, []
             while not state["over"]:

@@ -67,7 +67,7 @@ def test_a_lesson_has_ten_positions_and_own_blunders_first_from_the_next_day_on(
     assert lesson.positions[: len(own)] == (*own,)
     costliest = costliest_of(game)
     assert [one.id for one in own] == [f"{game.game}/{blunder.at}" for blunder in costliest]
-    played = page.games._open[game.game].result().game
+    played = page.games._open[game.game].game
     for one, blunder in zip(own, costliest):
         view, _ = played.view_at(blunder.at)
         np.testing.assert_array_equal(one.view().hand, view.hand)
@@ -77,11 +77,11 @@ def test_a_lesson_has_ten_positions_and_own_blunders_first_from_the_next_day_on(
 def test_an_own_blunder_loses_again_what_it_lost(page):
     (game,) = read_progress(page.games._folder)
     lesson = Lesson(page.games._folder, TOMORROW)
-    played = page.games._open[game.game].result().game
+    played = page.games._open[game.game].game
     for blunder in costliest_of(game):
         position = lesson.position(f"{game.game}/{blunder.at}")
         _, chosen = played.view_at(blunder.at)
-        note = lesson.judged(position, chosen, page.games._open[game.game].result().coach.judge)
+        note = lesson.judged(position, chosen, page.games._open[game.game].coach.judge)
         assert note.decision.chance_lost == pytest.approx(blunder.chance_lost, abs=1e-9)
     (page.games._folder / NAME).unlink()
 
@@ -175,7 +175,7 @@ def answered(folder, position, day, right):
 
 def test_every_reason_for_an_error_is_of_one_theme():
     reasons = Counter(reason for theme in THEMES.values() for reason in theme)
-    assert reasons == dict.fromkeys(REASONS.keys() - {"alike", "only card"}, 1)
+    assert reasons == dict.fromkeys({*REASONS} - {"alike", "only card"}, 1)
 
 
 def test_an_error_of_a_theme_comes_back_the_day_after_a_miss_and_later_after_each_right_answer(tmp_path):

@@ -62,7 +62,7 @@ def test_a_whole_game_sends_nobody_a_card_of_the_other(page):
         n_checked += check_hidden(game, of_deal, (1 - seat,))
         for name, fields in (("notes", {"game": state["game"]}), ("progress", {}), ("lobby", {})):
             check_hidden(game, page.ask(name, **fields)[1], (0, 1))
-        for name, more in (("hint", {}), ("set", {"coach": "on", "counting": "table"}), ("back", {})):
+        for name, more in (("hint", {}), ("set", {"coach": "on"}), ("back", {})):
             assert (
                 page.ask(name, game=state["game"], **({} if name == "set" else {"at": state["at"]}), **more)[0] == 400
             )
@@ -81,7 +81,7 @@ def test_a_finished_game_is_looked_through_and_counts_for_nobody(page):
         state = page.do("take", state) if state["take"] else state
         state = page.do("play", state, cards=state["frames"][-1]["sides"][0]["legal"][: state["choose"]])
     assert page.ask("review", game=state["game"])[0] == 200
-    assert page.ask("share", game=state["game"])[1]["text"].startswith("Ann against Bob")
+    assert '"players": ["Ann", "Bob"]' in page.ask("share", game=state["game"])[1]["line"]
     assert read_progress(page.games._folder) == []
     assert not page.games._record.exists()
     row = next(row for row in page.ask("lobby")[1]["finished"] if row["game"] == state["game"])

@@ -30,8 +30,8 @@ from tests.helpers.refusals import refused
 
 
 def game(number, lost=0.2, scores=(121, 100)):
-    losses = {"discard": Losses(9, lost / 4, 2.0), "play": Losses(25, 3 * lost / 4, 3.0)}
-    return PlayedGame(f"20260101-{number:06}", "Neighbour", scores, losses, 0.1, 2.0)
+    losses = {"discard": Losses(9, lost / 4), "play": Losses(25, 3 * lost / 4)}
+    return PlayedGame(f"20260101-{number:06}", "Neighbour", scores, losses, 0.1)
 
 
 def test_games_are_kept_once(tmp_path):
@@ -54,17 +54,17 @@ def test_a_loss_is_a_ratio_of_sums_with_its_interval():
     found = loss_of(games)
     assert found.mean == pytest.approx(0.9 / 102)
     spread = np.std([0.1 / 34, 0.3 / 34, 0.5 / 34], ddof=1) / math.sqrt(3)
-    assert found.high - found.mean == pytest.approx(4.3027 * spread, rel=1e-4)
+    assert found.half_width == pytest.approx(4.3027 * spread, rel=1e-4)
     assert loss_of(games, ["discard"]).mean == pytest.approx(0.225 / 27)
-    assert loss_of(games[:1]).low is None
+    assert loss_of(games[:1]).half_width is None
 
 
 def test_the_rating_of_a_level_is_that_of_its_win_rate():
-    ratings = [rating_of_loss(level.loss.value) for level in LEVELS]
+    ratings = [rating_of_loss(level.loss) for level in LEVELS]
     assert ratings == sorted(ratings)
     assert ratings[-1] == 2_000
     for level, found in zip(LEVELS[:-1], ratings):
-        p = level.against_best.value
+        p = level.against_best
         assert 10 ** ((found - 2_000) / 400) == pytest.approx(p / (1 - p))
     assert rating_of_loss(1.0) == ratings[0]
 
@@ -74,7 +74,7 @@ def test_two_games_give_a_rating_with_an_interval_around_it():
     found = rating([game(1, 0.30), game(2, 0.32)])
     assert found.low < found.rating < found.high
     reached = next(level for level in LEVELS if level.name == found.level)
-    assert rating_of_loss(reached.loss.value) <= found.rating
+    assert rating_of_loss(reached.loss) <= found.rating
 
 
 def test_skunks_and_wins_are_counted():

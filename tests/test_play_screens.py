@@ -257,5 +257,5 @@ def test_a_decision_is_rolled_out_beside_the_table_and_stopped(browser, server):
     with page.expect_response(lambda answer: '"on":false' in (answer.request.post_data or "")):
         page.keyboard.press("End")
     assert not page.locator(".rollout").count()
-    assert server.games._rolls[1]._stopped.is_set()
+    assert server.games._rolling._stopped.is_set()
     tab.close()

@@ -28,11 +28,12 @@ def places(page):
 
 def test_no_text_lies_over_another_and_nothing_jumps_in_a_deal(browser, server):
     """On a phone, with the show by hand, and the discards of the next deal."""
-    tab = Tab(browser, server.url, viewport={"width": 390, "height": 844}, has_touch=True)
+    size = {"width": 390, "height": 844}
+    tab = Tab(browser, server.url, preferences={"count": True}, viewport=size, has_touch=True)
     page = tab.page
     page.wait_for_selector("#new button.main")
     assert not overlaps(page)
-    tab.begin(agent="erring:errs=5", seed=3, own=60, theirs=55, counting="muggins")
+    tab.begin(agent="erring:errs=5", seed=3, own=60, theirs=55)
     before, n_shown = places(page), 0
     for _ in range(20):
         assert goes_on(page)
@@ -52,7 +53,7 @@ def test_two_people_never_read_each_others_discards(browser, server):
     page.eval_on_selector("details:has(#pair)", "details => { details.open = true; }")
     page.click("#pair button")
     page.wait_for_selector("#game[data-turn=pass]")
-    game = server.games._open[page.url.partition("#")[2]].result().game
+    game = server.games._open[page.url.partition("#")[2]].game
     while game.games["n_deals"][0] < 3 and not game.is_over:
         if page.locator("#game[data-turn=pass]").count():
             page.click("#do")
@@ -85,7 +86,7 @@ def test_forced_cards_lay_themselves(browser, server):
         if tab.turn != "over":
             n_clicked += 1
             tab.decide()
-    game = server.games._open[page.url.partition("#")[2]].result().game
+    game = server.games._open[page.url.partition("#")[2]].game
     choices = [at for at in game.decisions() if game.played[at].view().action_mask[0].sum() > 1]
     assert n_clicked == len(choices) < len(game.decisions())
     tab.close()
@@ -111,7 +112,7 @@ def test_score_and_pegs_go_with_each_item_of_the_show(browser, server):
     while not page.locator(shown).count():
         goes_on(page)
         page.wait_for_selector(f"#game:is([data-turn=discard], [data-turn=play]), {shown}")
-    game = server.games._open[page.url.partition("#")[2]].result().game
+    game = server.games._open[page.url.partition("#")[2]].game
     seen, start = page.evaluate("[seen, start]")
     assert all(score == hole == start + points for points, score, hole in seen), (start, seen)
     assert len({points for points, *_ in seen}) > 1
@@ -154,7 +155,7 @@ def test_a_way_leads_back_from_what_if(browser, server):
     page.click("#origin")
     page.wait_for_selector("#step .choices")
     assert page.url == f"{review}/{at}"
-    game = server.games._open[review.partition("#")[2]].result().game
+    game = server.games._open[review.partition("#")[2]].game
     assert game.is_over
     assert game.played[int(at)].seat == PERSON
     tab.close()

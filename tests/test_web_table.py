@@ -53,12 +53,6 @@ def test_every_opponent_and_the_coach_say_the_same(tables, agent):
     tables[0].seconds.clear()
 
 
-@pytest.mark.parametrize("counting", ["hand", "muggins"])
-def test_hands_counted_by_hand_are_the_same(tables, counting):
-    """What is overlooked, the verdicts, the review and the shared game."""
-    play_both(tables, "erring:errs=5", 9, coach="on", counting=counting)
-
-
 def test_the_lesson_is_the_same(tables):
     there, here = (table.ask("lesson", theme="")[1]["positions"] for table in tables)
     assert there == here
@@ -85,9 +79,7 @@ def test_the_deal_of_the_day_a_link_and_a_rush_are_the_same(tables):
     for name in ("review", "share"):
         one, other = ask(name, [{"game": state["game"]} for state in states])
         assert same(one, other)
-    whole = tables[1].ask(
-        "new", agent="greedy", dealer="cut", scores=[0, 0], seed=2, practice=False, coach="off", counting="table"
-    )
+    whole = tables[1].ask("new", agent="greedy", dealer="cut", scores=[0, 0], seed=2, practice=False, coach="off")
     state = whole[1]
     while not state["over"]:
         cards = state["frames"][-1]["sides"][0]["legal"][: state["choose"]]
@@ -112,7 +104,7 @@ def test_what_the_first_visit_loads():
 
 
 def test_others_do_not_play(tables):
-    form = {"dealer": "cut", "scores": [0, 0], "seed": 1, "practice": False, "coach": "on", "counting": "table"}
+    form = {"dealer": "cut", "scores": [0, 0], "seed": 1, "practice": False, "coach": "on"}
     status, found = tables[0].ask("new", agent="llm:model=some", **form)
     assert status == 400
     assert "llm:model=some" in found["error"]

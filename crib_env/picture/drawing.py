@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from math import ceil
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import ceil, cos, pi, sin
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from gymnasium.error import DependencyNotInstalled
@@ -20,57 +20,18 @@ from crib_env.cards import RANKS, by_rank
 from crib_env.distribution import missing
 from crib_env.engine import DOUBLE_SKUNK, SKUNK, WIN
 from crib_env.options import RENDER_MODES
-from crib_env.picture.seen import HIDDEN, Counted, Laid, Side, Table
+from crib_env.picture.seen import HIDDEN, Table
 from crib_env.scoring import ShowItem, explain_show
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-_BLACK, _RED = "#1b1b1f", "#cc2200"
-
-
-class Palette(NamedTuple):
-    """A colour, as ``#rrggbb``, for each thing on the table; by default the light ones."""
-
-    felt: str = "#cde3d5"
-    plate: str = "#f4faf6"
-    ink: str = "#1f2a26"
-    faint: str = "#52635a"
-    seat_0: str = "#0068a8"
-    seat_1: str = "#b85c00"
-    wood: str = "#bd8d58"
-    lane_0: str = "#b3cbdc"
-    lane_1: str = "#f3cf94"
-    hole: str = "#5b3d20"
-    peg_edge: str = "#ffffff"
-    card: str = "#ffffff"
-    card_edge: str = "#7f9088"
-    back: str = "#3d5a80"
-    back_line: str = "#8fa9c9"
-    lit: str = "#ffcb2e"
-    clubs: str = _BLACK
-    diamonds: str = _RED
-    hearts: str = _RED
-    spades: str = _BLACK
-
-    @property
-    def suits(self) -> tuple[str, str, str, str]:
-        """The colours of the suits 0 … 3."""
-        return self.clubs, self.diamonds, self.hearts, self.spades
-
-    @property
-    def seats(self) -> tuple[str, str]:
-        """The colours of the two players."""
-        return self.seat_0, self.seat_1
-
-    @property
-    def lanes(self) -> tuple[str, str]:
-        """The colours of their lanes on the board."""
-        return self.lane_0, self.lane_1
-
-
-LIGHT = Palette()
+_FELT, _PLATE, _INK, _FAINT, _LIT = "#cde3d5", "#f4faf6", "#1f2a26", "#52635a", "#ffcb2e"
+_SEATS, _LANES = ("#0068a8", "#b85c00"), ("#b3cbdc", "#f3cf94")
+_WOOD, _HOLE, _PEG_EDGE = "#bd8d58", "#5b3d20", "#ffffff"
+_CARD, _CARD_EDGE, _BACK, _BACK_LINE = "#ffffff", "#7f9088", "#3d5a80", "#8fa9c9"
+_SUIT_COLOURS = ("#1b1b1f", "#cc2200", "#cc2200", "#1b1b1f")
 WIDTH, HEIGHT = 960, 720
 _FINE = 4  # how much larger shapes are drawn
 _CLEAR = "#0000"
@@ -93,18 +54,13 @@ _SUITS: tuple[tuple[tuple[tuple[float, float, float], ...], tuple[tuple[float, f
 )
 
 
-BOARD = (20, 16, 920, 162)
-"""The left upper corner of the board, its width and height."""
 # The track runs to the right, back and to the right again: three rows of forty holes.
+BOARD = (20, 16, 920, 162)  # the left upper corner of the board, its width and height
 ROWS = (47, 97, 147)
-LANE = 10
-"""From the middle of a row to a lane."""
-ENDS_OF_ROWS = (76, 884)
-"""Where the track turns, left and right."""
-START = (62, 42)
-"""The two starting holes."""
-END = (908, ROWS[2])
-"""The last hole."""
+LANE = 10  # from the middle of a row to a lane
+ENDS_OF_ROWS = (76, 884)  # where the track turns, left and right
+START = (62, 42)  # the two starting holes
+END = (908, ROWS[2])  # the last hole
 _FIRST, _LAST = 96, 864  # holes at the ends of a row
 _STEP, _GROUP_GAP = 17.5, 12.2
 
@@ -122,17 +78,19 @@ def hole_at(hole: int, is_below: bool) -> tuple[float, float]:
     return (_LAST - along if row == 1 else _FIRST + along), ROWS[row] + (LANE if is_lower else -LANE)
 
 
+def lane(is_below: bool) -> list[tuple[float, float]]:
+    """Points (x, y) along the middle of a lane, from its start to its last hole but one."""
+    first, second, third = (hole_at(hole, is_below)[1] for hole in (1, 41, 81))
+    (left, right), points = ENDS_OF_ROWS, [(START[1] - 4.0, first)]
+    for across, above, below, side in ((right, first, second, 1), (left, second, third, -1)):
+        middle, radius = (above + below) / 2, (below - above) / 2
+        turn = [k * pi / 24 for k in range(25)]
+        points += [(across + side * radius * sin(angle), middle - radius * cos(angle)) for angle in turn]
+    return [*points, (right, third)]
+
+
 class Sheet:
-    """A picture that is being drawn. Shapes are drawn larger and reduced, so that their edges are smooth, and kept.
-
-    Args:
-        width, height: of the picture.
-        colour: of the ground, as Pillow writes it; ``"#0000"`` for none.
-        scale: 1; larger for a shape.
-
-    Raises:
-        DependencyNotInstalled: Pillow is not installed.
-    """
+    """A picture that is being drawn. Shapes are drawn larger and reduced, so that their edges are smooth, and kept."""
 
     def __init__(self, width: float, height: float, colour: str, scale: int = 1) -> None:
         try:
@@ -141,24 +99,23 @@ class Sheet:
         except ImportError as error:
             raise DependencyNotInstalled(missing("a picture", error)) from None
         mode, self._scale = "RGBA" if colour == _CLEAR else "RGB", scale
-        self.image: Image = images.new(mode, (scale * ceil(width), scale * ceil(height)), colour)
-        self._draw: Any = ImageDraw.Draw(self.image)
+        self._large: Image = images.new(mode, (scale * ceil(width), scale * ceil(height)), colour)
+        self._draw: Any = ImageDraw.Draw(self._large)
 
     def paste(self, image: Image, x: float = 0, y: float = 0, opacity: float = 1) -> None:
         """An image with its upper left corner at (x, y)."""
         mask = image.getchannel("A") if image.mode == "RGBA" else None
         if mask and opacity < 1:
             mask = mask.point(lambda value: int(opacity * value))
-        self.image.paste(image, (round(x), round(y)), mask)
+        self._large.paste(image, (round(x), round(y)), mask)
 
     def box(self, x: float, y: float, width: float, height: float, radius: float, fill: str, edge: str = "") -> None:
         """A rectangle with round corners; an edge is within it."""
         if self._scale == 1:
-            self.paste(_box(width, height, radius, fill, edge), x, y)
+            self.paste(_shape(width + 1, height + 1, "box", 0, 0, width, height, radius, fill, edge), x, y)
             return
         corners = self._scaled((x, y), (x + width, y + height))
-        thick = 2 * self._scale if edge else 0
-        self._draw.rounded_rectangle(corners, self._scale * radius, fill, edge or None, thick)
+        self._draw.rounded_rectangle(corners, self._scale * radius, fill, edge or None, 2 * self._scale if edge else 0)
 
     def circle(self, x: float, y: float, radius: float, fill: str, edge: str = "") -> None:
         """A circle; an edge is within it."""
@@ -168,36 +125,24 @@ class Sheet:
         """A suit centred at (x, y)."""
         left, top, unit = x - size / 2, y - size / 2, size / 10
         if self._scale == 1:
-            self.paste(_suit(suit, size, colour), left, top)
+            self.paste(_shape(size + 1, size + 1, "suit", suit, size / 2, size / 2, size, colour), left, top)
             return
         circles, polygon = _SUITS[suit]
         for across, down, radius in circles:
             self.circle(left + across * unit, top + down * unit, radius * unit, colour)
-        self._draw.polygon(
-            self._scaled(*((left + across * unit, top + down * unit) for across, down in polygon)), colour
-        )
+        corners = ((left + across * unit, top + down * unit) for across, down in polygon)
+        self._draw.polygon(self._scaled(*corners), colour)
 
-    def line(self, first: tuple[float, float], last: tuple[float, float], width: float, colour: str) -> None:
-        """A straight line."""
-        self._draw.line(self._scaled(first, last), colour, round(self._scale * width))
-
-    def turn(self, x: float, y: float, radius: float, start: float, width: float, colour: str) -> None:
-        """Half of a ring whose middle line has a radius, clockwise from an angle."""
-        outer = radius + width / 2
-        corners = self._scaled((x - outer, y - outer), (x + outer, y + outer))
-        self._draw.arc(corners, start, start + 180, colour, round(self._scale * width))
+    def line(self, points: Sequence[tuple[float, float]], width: float, colour: str) -> None:
+        """A line through points."""
+        self._draw.line(self._scaled(*points), colour, round(self._scale * width), "curve")
 
     def text(
         self, text: str, x: float, y: float, height: float, colour: str, anchor: str = "mid", width: float = 1e9
     ) -> None:
-        """A line of text.
+        """A line of text: at most two fifths smaller, and then shortened with two dots, to fit into the width.
 
-        Args:
-            text: at most two fifths smaller, and then shortened with two dots, to fit into the width.
-            x: of its ``anchor``: ``"left"`` or ``"mid"``.
-            y, height: of its capitals.
-            colour: as Pillow writes it.
-            anchor, width: see above.
+        ``x`` is that of its ``anchor``, ``"left"`` or ``"mid"``; ``y`` and ``height`` are those of its capitals.
         """
         text, height, width = text.replace("\n", " "), self._scale * height, self._scale * width
         small = height * min(1.0, max(width / max(_font(height).getlength(text), 1e-9), 0.6))
@@ -209,17 +154,18 @@ class Sheet:
         mask = _words(text, small)
         left = self._scale * x - (mask.width / 2 if anchor == "mid" else 0)
         top = self._scale * y + (height + small) / 2 - mask.height / 2
-        self.image.paste(colour, (round(left), round(top)), mask)
+        self._large.paste(colour, (round(left), round(top)), mask)
 
-    def pill(self, text: str, x: float, y: float, fill: str = LIGHT.plate) -> None:
+    def pill(self, text: str, x: float, y: float, fill: str = _PLATE) -> None:
         """A label, centred at (x, y)."""
         width = round(_font(12).getlength(text)) + 20
-        self.box(x - width / 2, y - 12, width, 24, 12, fill, LIGHT.faint)
-        self.text(text, x, y - 6, 12, LIGHT.ink)
+        self.box(x - width / 2, y - 12, width, 24, 12, fill, _FAINT)
+        self.text(text, x, y - 6, 12, _INK)
 
-    def reduced(self) -> Image:
+    @property
+    def image(self) -> Image:
         """The picture in its size."""
-        return self.image.reduce(self._scale)
+        return self._large if self._scale == 1 else self._large.reduce(self._scale)
 
     def pixels(self) -> np.ndarray:
         """(height, width, 3) uint8: red, green, blue."""
@@ -230,11 +176,11 @@ class Sheet:
 
 
 @cache
-def _font(height: float) -> Any:
-    """Pillow's own font, with capitals of a height."""
-    from PIL import ImageFont
-
-    return ImageFont.load_default(height / _CAPITAL)
+def _shape(width: float, height: float, name: str, *args: Any) -> Image:
+    """What a method of a sheet draws, with smooth edges."""
+    sheet = Sheet(width, height, _CLEAR, _FINE)
+    getattr(sheet, name)(*args)
+    return sheet.image
 
 
 @lru_cache(maxsize=512)
@@ -246,34 +192,28 @@ def _words(text: str, height: float) -> Image:
 
 
 @cache
-def _box(width: float, height: float, radius: float, fill: str, edge: str) -> Image:
-    sheet = Sheet(width + 1, height + 1, _CLEAR, _FINE)
-    sheet.box(0, 0, width, height, radius, fill, edge)
-    return sheet.reduced()
+def _font(height: float) -> Any:
+    """Pillow's own font, with capitals of a height."""
+    from PIL import ImageFont
 
-
-@cache
-def _suit(suit: int, size: float, colour: str) -> Image:
-    sheet = Sheet(size + 1, size + 1, _CLEAR, _FINE)
-    sheet.suit(suit, size / 2, size / 2, size, colour)
-    return sheet.reduced()
+    return ImageFont.load_default(height / _CAPITAL)
 
 
 @cache
 def _card(card: int) -> Image:
     sheet = Sheet(_CARD_WIDTH, _CARD_HEIGHT, _CLEAR, _FINE)
-    sheet.box(0, 0, _CARD_WIDTH - 1, _CARD_HEIGHT - 1, 9, LIGHT.card, LIGHT.card_edge)
+    sheet.box(0, 0, _CARD_WIDTH - 1, _CARD_HEIGHT - 1, 9, _CARD, _CARD_EDGE)
     if card == HIDDEN:
-        sheet.box(7, 7, _CARD_WIDTH - 15, _CARD_HEIGHT - 15, 5, LIGHT.back)
+        sheet.box(7, 7, _CARD_WIDTH - 15, _CARD_HEIGHT - 15, 5, _BACK)
         for x in range(18, _CARD_WIDTH - 12, 16):
             for y in range(23, _CARD_HEIGHT - 12, 18):
-                sheet.suit(1, x, y, 14, LIGHT.back_line)
+                sheet.suit(1, x, y, 14, _BACK_LINE)
     else:
-        suit, colour = card // 13, LIGHT.suits[card // 13]
+        suit, colour = card // 13, _SUIT_COLOURS[card // 13]
         sheet.text(rank_text(card), 26, 14, 34, colour, width=40)
         sheet.suit(suit, 26, 67, 22, colour)
         sheet.suit(suit, 57, 90, 41, colour)
-    return sheet.reduced()
+    return sheet.image
 
 
 def rank_text(card: int) -> str:
@@ -283,53 +223,65 @@ def rank_text(card: int) -> str:
 
 def draw_table(table: Table) -> Sheet:
     """The table as a picture of 960 by 720."""
-    sheet = Sheet(WIDTH, HEIGHT, LIGHT.felt)
+    sheet = Sheet(WIDTH, HEIGHT, _FELT)
     sheet.paste(_board(table.below))
     for seat in (1 - table.below, table.below):
-        side, colour = table.sides[seat], LIGHT.seats[seat]
-        for hole, radius in ((side.rear_peg if side.score else -1, 8), (side.score, 10)):
-            sheet.circle(*hole_at(hole, seat == table.below), radius, colour, LIGHT.peg_edge)
+        side, colour = table.sides[seat], _SEATS[seat]
+        for hole, radius in ((side.rear_peg, 8), (side.score, 10)):
+            sheet.circle(*hole_at(hole, seat == table.below), radius, colour, _PEG_EDGE)
         _draw_row(sheet, table, seat, _BELOW if seat == table.below else _ABOVE)
     if table.counted:
-        _draw_show(sheet, table.counted)
+        sheet.text(table.counted.kind.upper(), 113, _MIDDLE - 42, 14, _FAINT, width=170)
+        sheet.text(str(table.counted.points), 113, _MIDDLE - 14, 52, _SEATS[table.counted.seat])
+        _draw_items(sheet, table.counted.items, _HAND, 335)
     elif table.count is not None:
-        _draw_play(sheet, table.laid, table, table.count)
+        for k, card in enumerate(table.laid):
+            x, y = _HAND + _LAID_STEP * k, _LAID[card.seat == table.below]
+            said = f"{card.count} +{card.points}" if card.points else str(card.count)
+            sheet.paste(_card(card.card), x, y, 0.45 if card.is_past else 1)
+            colour = _FAINT if card.is_past else _SEATS[card.seat]
+            sheet.text(said, x + _CARD_WIDTH / 2 - 4, 487, 17, colour, width=_LAID_STEP)
+        sheet.text("COUNT", 113, _MIDDLE - 42, 14, _FAINT)
+        sheet.text(str(table.count), 113, _MIDDLE - 14, 52, _INK)
     if table.starter is not None:
         _draw_starter(sheet, table.starter, *_STARTER, table.counted is not None)
-    sheet.text(table.caption, WIDTH / 2, 669, 20, LIGHT.ink, width=_RIGHT - _LEFT)
+    sheet.text(table.caption, WIDTH / 2, 669, 20, _INK, width=_RIGHT - _LEFT)
     return sheet
 
 
 @cache
 def _board(below: int) -> Image:
     """The felt and the board without pegs."""
-    sheet = Sheet(WIDTH, BOARD[1] + BOARD[3] + 1, LIGHT.felt, _FINE)
-    sheet.box(*BOARD, 20, LIGHT.wood)
-    left, right = ENDS_OF_ROWS
+    sheet = Sheet(WIDTH, BOARD[1] + BOARD[3] + 1, _FELT, _FINE)
+    sheet.box(*BOARD, 20, _WOOD)
     for is_below in (False, True):
-        colour = LIGHT.lanes[below if is_below else 1 - below]
-        first, second, third = (hole_at(hole, is_below)[1] for hole in (1, 41, 81))
-        for y, from_x, to_x in ((first, START[1] - 4, right), (second, left, right), (third, left, right)):
-            sheet.line((from_x, y), (to_x, y), 17, colour)
-        sheet.turn(right, (first + second) / 2, (second - first) / 2, -90, 17, colour)
-        sheet.turn(left, (second + third) / 2, (third - second) / 2, 90, 17, colour)
+        sheet.line(lane(is_below), 17, _LANES[below if is_below else 1 - below])
         for hole in range(-1, WIN):
-            sheet.circle(*hole_at(hole, is_below), 3.2, LIGHT.hole)
-    sheet.circle(*END, 13, LIGHT.lit)
-    sheet.circle(*END, 5, LIGHT.hole)
+            sheet.circle(*hole_at(hole, is_below), 3.2, _HOLE)
+    sheet.circle(*END, 13, _LIT)
+    sheet.circle(*END, 5, _HOLE)
     for hole in range(10, WIN, 10):
-        sheet.text(str(hole), hole_at(hole, True)[0], ROWS[(hole - 1) // 40] + 2 * LANE + 1, 8, LIGHT.hole)
+        sheet.text(str(hole), hole_at(hole, True)[0], ROWS[(hole - 1) // 40] + 2 * LANE + 1, 8, _HOLE)
     for score in (DOUBLE_SKUNK, SKUNK):
         x, y = (hole_at(score, True)[0] + hole_at(score + 1, True)[0]) / 2, ROWS[score // 40]
-        sheet.line((x, y - 18), (x, y + 18), 3, LIGHT.hole)
-    return sheet.reduced()
+        sheet.line([(x, y - 18), (x, y + 18)], 3, _HOLE)
+    return sheet.image
 
 
 def _draw_row(sheet: Sheet, table: Table, seat: int, y: float) -> None:
     """A player's name plate and hand, and the dealer's crib."""
     side, counted = table.sides[seat], table.counted
     step = 86 if len(side.hand) > 4 else 92
-    _draw_plate(sheet, side, y, LIGHT.seats[seat])
+    if side.acts:
+        sheet.box(_LEFT - 3, y - 3, 192, _CARD_HEIGHT + 6, 14, _LIT)
+    sheet.box(_LEFT, y, 186, _CARD_HEIGHT, 12, _PLATE)
+    sheet.box(_LEFT + 9, y + 13, 10, _CARD_HEIGHT - 26, 5, _SEATS[seat])
+    sheet.text(side.name, _LEFT + 34, y + 16, 17, _INK, "left", 142)
+    sheet.text(str(side.score), _LEFT + 34, y + 45, 41, _INK, "left", 142)
+    if side.is_dealer:
+        sheet.pill("DEALER", _LEFT + 137, y + 102)
+    if side.says_go:
+        sheet.pill("GO", _LEFT + 154, y + 66, _LIT)
     if counted and counted.seat == seat and counted.kind != "crib":
         _light(sheet, _HAND, y, step * (len(side.hand) - 1) + _CARD_WIDTH)
     for k, card in enumerate(side.hand):
@@ -344,51 +296,19 @@ def _draw_row(sheet: Sheet, table: Table, seat: int, y: float) -> None:
         sheet.pill("CRIB", (x + _RIGHT) / 2, y + _CARD_HEIGHT - 6)
 
 
-def _draw_plate(sheet: Sheet, side: Side, y: float, colour: str) -> None:
-    if side.acts:
-        sheet.box(_LEFT - 3, y - 3, 192, _CARD_HEIGHT + 6, 14, LIGHT.lit)
-    sheet.box(_LEFT, y, 186, _CARD_HEIGHT, 12, LIGHT.plate)
-    sheet.box(_LEFT + 9, y + 13, 10, _CARD_HEIGHT - 26, 5, colour)
-    sheet.text(side.name, _LEFT + 34, y + 16, 17, LIGHT.ink, "left", 142)
-    sheet.text(str(side.score), _LEFT + 34, y + 45, 41, LIGHT.ink, "left", 142)
-    if side.is_dealer:
-        sheet.pill("DEALER", _LEFT + 137, y + 102)
-    if side.says_go:
-        sheet.pill("GO", _LEFT + 154, y + 66, LIGHT.lit)
-
-
-def _draw_play(sheet: Sheet, laid: Sequence[Laid], table: Table, count: int) -> None:
-    """The cards laid, in order, each on its player's side, with the count under it; and the current count."""
-    for k, card in enumerate(laid):
-        x, y = _HAND + _LAID_STEP * k, _LAID[card.seat == table.below]
-        said = f"{card.count} +{card.points}" if card.points else str(card.count)
-        sheet.paste(_card(card.card), x, y, 0.45 if card.is_past else 1)
-        colour = LIGHT.faint if card.is_past else LIGHT.seats[card.seat]
-        sheet.text(said, x + _CARD_WIDTH / 2 - 4, 487, 17, colour, width=_LAID_STEP)
-    sheet.text("COUNT", 113, _MIDDLE - 42, 14, LIGHT.faint)
-    sheet.text(str(count), 113, _MIDDLE - 14, 52, LIGHT.ink)
-
-
-def _draw_show(sheet: Sheet, counted: Counted) -> None:
-    """The combinations and points of a hand or crib in the show."""
-    sheet.text(counted.kind.upper(), 113, _MIDDLE - 42, 14, LIGHT.faint, width=170)
-    sheet.text(str(counted.points), 113, _MIDDLE - 14, 52, LIGHT.seats[counted.seat])
-    _draw_items(sheet, counted.items, _HAND, 335)
-
-
 def _draw_items(sheet: Sheet, items: Sequence[ShowItem], x: float, y: float) -> None:
     """The combinations of a hand, six to a column."""
     if not items:
-        sheet.text("nothing", x, y, 17, LIGHT.ink, "left")
+        sheet.text("nothing", x, y, 17, _INK, "left")
     for k, item in enumerate(items):
         left, top = x + 330 * (k // 6), y + 29 * (k % 6)
         for card in item.cards:
-            colour = LIGHT.suits[card // 13]
-            sheet.box(left, top, 39, 26, 5, LIGHT.card)
+            colour = _SUIT_COLOURS[card // 13]
+            sheet.box(left, top, 39, 26, 5, _CARD)
             sheet.text(rank_text(card), left + 12, top + 6, 14, colour, width=20)
             sheet.suit(card // 13, left + 29, top + 13, 13, colour)
             left += 42
-        sheet.text(f"{item.kind} +{item.points}", left + 8, top + 6, 14, LIGHT.ink, "left", 170)
+        sheet.text(f"{item.kind} +{item.points}", left + 8, top + 6, 14, _INK, "left", 170)
 
 
 def _draw_starter(sheet: Sheet, starter: int, x: float, y: float, is_lit: bool) -> None:
@@ -396,20 +316,20 @@ def _draw_starter(sheet: Sheet, starter: int, x: float, y: float, is_lit: bool) 
     if is_lit:
         _light(sheet, x, y, _CARD_WIDTH)
     for d in (6, 3):
-        sheet.box(x + d, y + d, _CARD_WIDTH, _CARD_HEIGHT, 9, LIGHT.card, LIGHT.card_edge)
+        sheet.box(x + d, y + d, _CARD_WIDTH, _CARD_HEIGHT, 9, _CARD, _CARD_EDGE)
     sheet.paste(_card(starter), x, y)
     sheet.pill("STARTER", x + _CARD_WIDTH / 2, y + _CARD_HEIGHT + 2)
 
 
 def _light(sheet: Sheet, x: float, y: float, width: float) -> None:
     """A bright frame that makes the cards on it stand out."""
-    sheet.box(x - 6, y - 6, width + 12, _CARD_HEIGHT + 12, 14, LIGHT.lit)
+    sheet.box(x - 6, y - 6, width + 12, _CARD_HEIGHT + 12, 14, _LIT)
 
 
 def draw_discard_game(hand: Sequence[int], discards: Sequence[int], starter: int) -> Sheet:
     """The game as a picture of 960 by 440; ``starter`` is ``HIDDEN`` until it is cut."""
     (hand, discards), left, right, top, step = map(by_rank, (hand, discards)), 40, 926, 260, 90
-    sheet = Sheet(WIDTH, 440, LIGHT.felt)
+    sheet = Sheet(WIDTH, 440, _FELT)
     if starter == HIDDEN:
         said = f"discard {len(hand) - 4} of {len(hand)} cards" if len(hand) > 4 else "the episode is over"
     else:
@@ -417,7 +337,7 @@ def draw_discard_game(hand: Sequence[int], discards: Sequence[int], starter: int
         said = f"{sum(item.points for item in items)} points"
         _draw_items(sheet, items, left, 60)
         _light(sheet, left, top, 3 * step + _CARD_WIDTH)
-    sheet.text(said, left, 20, 22, LIGHT.ink, "left", 600)
+    sheet.text(said, left, 20, 22, _INK, "left", 600)
     _draw_starter(sheet, starter, right - _CARD_WIDTH, 60, starter != HIDDEN)
     x = right - _CARD_WIDTH - step * (len(discards) - 1)
     for cards, start in ((hand, left), (discards, x)):
@@ -450,10 +370,8 @@ class Renderer:
             RuntimeError: a window cannot be opened.
         """
         if self._mode is None:
-            *modes, last = map(repr, RENDER_MODES)
-            raise ValueError(
-                f"render() needs a render_mode: make the environment with render_mode={', '.join(modes)} or {last}"
-            )
+            allowed = " or ".join(map(repr, RENDER_MODES))
+            raise ValueError(f"render() needs a render_mode: make the environment with render_mode={allowed}")
         if self._mode == "ansi":
             return text()
         pixels = drawing().pixels()
@@ -476,19 +394,16 @@ class Renderer:
                 pygame.display.init()
                 self._screen = pygame.display.set_mode(pixels.shape[1::-1])
             except pygame.error as error:
-                raise RuntimeError(
-                    f"render_mode='human' cannot open a window ({error}): use 'rgb_array' or 'ansi' without a display"
-                ) from None
+                works = "use 'rgb_array' or 'ansi' without a display"
+                raise RuntimeError(f"render_mode='human' cannot open a window ({error}): {works}") from None
             pygame.display.set_caption("Cribbage")
-            self._clock = pygame.time.Clock()
         self._screen.blit(pygame.surfarray.make_surface(pixels.swapaxes(0, 1)), (0, 0))
         pygame.display.flip()
         if pygame.event.get(pygame.QUIT):
             self.close()
             self._was_closed = True
-            return
-        pygame.event.pump()
-        self._clock.tick(FPS)
+        else:
+            pygame.time.wait(1000 // FPS)
 
     def close(self) -> None:
         """Closes the window, if it is open."""

@@ -15,7 +15,6 @@ from crib_env.engine import (
     DISCARD,
     DOUBLE_SKUNK,
     EVENTS,
-    MUGGINS,
     OVER,
     PEGGING_EPISODE,
     PLAY,
@@ -24,7 +23,6 @@ from crib_env.engine import (
     SKUNK,
     WIN,
     act,
-    peg,
 )
 from crib_env.kernels import kernel
 from crib_env.scoring import COUNT_LIMIT, ShowItem, card_value, explain_show, score_play
@@ -47,7 +45,7 @@ class Side(NamedTuple):
 
     name: str
     score: int
-    rear_peg: int  # hole of the rear peg: the score before the last points
+    rear_peg: int  # hole of the rear peg: the score before the last points; -1 before the first ones
     is_dealer: bool
     acts: bool
     says_go: bool
@@ -61,12 +59,9 @@ class Laid:
 
     card: int
     seat: int
-    count: int
-    """The count including this card."""
-    points: int
-    """The points it earned, including those for a go or the last card."""
-    is_past: bool
-    """Whether it belongs to an earlier count than the last one."""
+    count: int  # with this card
+    points: int  # that it earned, with those for a go or the last card
+    is_past: bool  # whether it belongs to an earlier count than the last one
 
 
 class Counted(NamedTuple):
@@ -74,39 +69,24 @@ class Counted(NamedTuple):
 
     seat: int
     kind: str  # of ``engine.EVENTS``: a hand or the crib
+    cards: tuple[int, ...]  # by rank, without the starter
     items: tuple[ShowItem, ...]
     points: int
-    pegged: int
-    """Of these, the points that were pegged: fewer where some were missed, or the peg reached 121 before."""
-    missed: int
-    """Of these, the points that their owner has overlooked."""
-    claimed: int
-    """Of these again, the points that are muggins for the other."""
+    pegged: int  # of these points; fewer where the peg reached 121 before
 
 
 @dataclass(frozen=True)
 class Table:
     """All that a picture shows. It holds no card that its viewer may not see."""
 
-    sides: tuple[Side, Side]
-    """By seat."""
-    below: int
-    """The seat drawn below."""
+    sides: tuple[Side, Side]  # by seat
+    below: int  # the seat drawn below
     crib: tuple[int, ...]
-    starter: int | None
-    """``HIDDEN`` until it is cut; ``None`` in the pegging episode, which has none."""
+    starter: int | None  # ``HIDDEN`` until it is cut; None in the pegging episode, which has none
     laid: tuple[Laid, ...]
-    count: int | None
-    """``None`` while cards are discarded."""
+    count: int | None  # None while cards are discarded
     counted: Counted | None
-    caption: str
-    """What has just happened, or what happens next."""
-
-
-class _Event(NamedTuple):
-    seat: int
-    kind: int
-    points: int
+    caption: str  # what has just happened, or what happens next
 
 
 def see(games: np.ndarray, viewer: int | None, *, below: int = 0, names: Sequence[str] = NAMES) -> Table:
@@ -118,49 +98,53 @@ def see(games: np.ndarray, viewer: int | None, *, below: int = 0, names: Sequenc
         below: the seat to draw below.
         names: of the players, by seat.
     """
-    game, zero = games[0], np.zeros(1, np.int64)
-    views = [views_of(games, zero, np.array([seat]), zero) for seat in (0, 1)]
-    own = viewer or 0
-    events = [
-        _Event(int(game["event_player"][k]), int(game["event_kind"][k]), int(game["event_points"][k]))
-        for k in range(game["n_events"])
-    ]
-    is_over = game["phase"] in (DEAL, OVER)
-    show = [event for event in events if PONES_HAND <= event.kind <= CRIB] if is_over else []
+    game, zero, own = games[0], np.zeros(1, np.int64), viewer or 0
+    views = [views_of(games, zero, zero + seat, zero) for seat in (0, 1)]
+    n = game["n_events"]
+    events = [*zip(*(game[f"event_{name}"][:n].tolist() for name in ("player", "kind", "points")))]
+    phase, dealer = int(game["phase"]), int(game["dealer"])
+    is_over = phase in (DEAL, OVER)
+    shown = [event for event in events if PONES_HAND <= event[1] <= CRIB] if is_over else []
+    is_crib = any(kind == CRIB for _, kind, _ in shown)
     says_go = views[own].said_go[0] & (not is_over)
+
+    def faces(cards: np.ndarray, is_seen: bool) -> tuple[int, ...]:
+        return by_rank(cards) if is_seen else (HIDDEN,) * len(by_rank(cards))
 
     def side(seat: int) -> Side:
         view, is_seen = views[seat], viewer in (None, seat)
         acts = not is_over and int(game["turn"]) == seat
-        hand = by_rank(view.kept[0] if show else view.hand[0])  # players pick their cards up again for the show
+        # players pick their cards up again for the show
+        hand = faces(view.kept[0] if shown else view.hand[0], is_seen or bool(shown))
         return Side(
             name=names[seat],
             score=int(game["scores"][seat]),
-            rear_peg=int(game["pegged_from"][seat]),
-            is_dealer=bool(view.is_dealer[0]),
+            rear_peg=int(game["pegged_from"][seat]) if game["scores"][seat] else -1,
+            is_dealer=seat == dealer,
             acts=acts,
             says_go=bool(says_go[int(seat != own)]),
-            hand=hand if is_seen or show else (HIDDEN,) * len(hand),
+            hand=hand,
             legal=tuple(card for card in hand if acts and is_seen and view.action_mask[0, card]),
         )
 
-    def discards(seat: int) -> tuple[int, ...]:
-        cards = by_rank(views[seat].discards[0])
-        is_seen = viewer in (None, seat) or any(event.kind == CRIB for event in show)
-        return cards if is_seen else (HIDDEN,) * len(cards)
-
-    dealer = int(game["dealer"])
-    sides, crib = (side(0), side(1)), discards(1 - dealer) + discards(dealer)
-    counted = _counted(views, show[-1], dealer, game) if show else None
+    sides = side(0), side(1)
+    crib = sum((faces(views[seat].discards[0], is_crib or viewer in (None, seat)) for seat in (1 - dealer, dealer)), ())
+    counted = None
+    starter = int(views[own].starter[0])
+    if shown:
+        seat, kind, pegged = shown[-1]
+        cards = by_rank(crib) if is_crib else sides[seat].hand
+        items = tuple(explain_show(cards, starter, crib=is_crib))
+        counted = Counted(seat, EVENTS[kind], cards, items, sum(item.points for item in items), pegged)
     return Table(
         sides=sides,
         below=below,
         crib=crib if HIDDEN in crib else by_rank(crib),
-        starter=None if game["episode"] == PEGGING_EPISODE else int(views[own].starter[0]),
+        starter=None if game["episode"] == PEGGING_EPISODE else starter,
         laid=cards_laid(views[own], own),
-        count=None if game["phase"] == DISCARD else int(views[own].count[0]),
+        count=None if phase == DISCARD else int(views[own].count[0]),
         counted=counted,
-        caption=_caption(sides, events, counted, game),
+        caption=_caption(sides, events, counted, phase),
     )
 
 
@@ -188,34 +172,22 @@ def cards_laid(view: PlayerViews, viewer: int = 0) -> tuple[Laid, ...]:
     return tuple(laid)
 
 
-def _counted(views: list[PlayerViews], event: _Event, dealer: int, game: np.void) -> Counted:
-    is_crib = event.kind == CRIB
-    hands = [views[0].discards[0], views[1].discards[0]] if is_crib else [views[event.seat].kept[0]]
-    cards = [card for hand in hands for card in hand.tolist()]
-    items = explain_show(cards, int(views[0].starter[0]), crib=is_crib)
-    points = sum(item.points for item in items)
-    missed, claimed = (int(game[name][event.kind - PONES_HAND]) for name in ("missed", "claimed"))
-    return Counted(event.seat, EVENTS[event.kind], tuple(items), points, event.points, missed, claimed)
-
-
-def _caption(sides: tuple[Side, Side], events: list[_Event], counted: Counted | None, game: np.void) -> str:
+def _caption(sides: tuple[Side, Side], events: Sequence[Sequence[int]], counted: Counted | None, phase: int) -> str:
     """The last points, the winner, or what the next player has to do."""
     said = []
-    for seat in (0, 1):
-        earned = [f"{EVENTS[event.kind]} for {event.points}" for event in events if event.seat == seat]
-        if earned:
-            said.append(f"{sides[seat].name}: {', '.join(earned)}")
-    if counted and counted.pegged < counted.points - counted.missed:
-        said[-1 if counted.seat else 0] += f" (of {counted.points - counted.missed}: the peg stops at {WIN})"
-    scores = [side.score for side in sides]
-    if max(scores) >= WIN:
-        loser = min(scores)
-        skunk = ", a double skunk" if loser <= DOUBLE_SKUNK else ", a skunk" if loser <= SKUNK else ""
-        said.append(f"{sides[scores.index(max(scores))].name} wins {max(scores)} to {loser}{skunk}")
-    elif game["phase"] == OVER:
+    for seat, side in enumerate(sides):
+        if earned := [f"{EVENTS[kind]} for {points}" for by, kind, points in events if by == seat]:
+            said.append(f"{side.name}: {', '.join(earned)}")
+    if counted and counted.pegged < counted.points:
+        said[-1 if counted.seat else 0] += f" (of {counted.points}: the peg stops at {WIN})"
+    loser, winner = sorted(sides, key=lambda side: side.score)
+    if winner.score >= WIN:
+        skunk = ", a double skunk" if loser.score <= DOUBLE_SKUNK else ", a skunk" if loser.score <= SKUNK else ""
+        said.append(f"{winner.name} wins {winner.score} to {loser.score}{skunk}")
+    elif phase == OVER:
         said.append("the episode is over")
     elif not said:
-        said += [f"{side.name} {_TO_DO[int(game['phase'])]}" for side in sides if side.acts]
+        said += [f"{side.name} {_TO_DO[phase]}" for side in sides if side.acts]
     return ". ".join(said)
 
 
@@ -223,22 +195,8 @@ _TO_DO = {DISCARD: "discards to the crib", PLAY: "is to lay a card"}
 
 
 @kernel
-def _act(games, card, episode):
-    g = games[0]
-    own = g["episode"]
-    g["episode"] = episode
-    act(g, card)
-    g["episode"] = own
-
-
-@kernel
-def _peg_again(games, after, k):
-    """The ``k``-th event of a decision that is over, a hand of its show, and muggins if that followed."""
-    g, a = games[0], after[0]
-    g["n_events"] = 0
-    peg(g, a["event_player"][k], np.int64(a["event_points"][k]), a["event_kind"][k])
-    if k + 1 < a["n_events"] and a["event_kind"][k + 1] == MUGGINS:
-        peg(g, a["event_player"][k + 1], np.int64(a["event_points"][k + 1]), MUGGINS)
+def _act(games, card):
+    act(games[0], card)
 
 
 def stages(games: np.ndarray, card: int) -> Iterator[np.ndarray]:
@@ -253,14 +211,22 @@ def stages(games: np.ndarray, card: int) -> Iterator[np.ndarray]:
         In the steps of the show before it the phase is ``DEAL``, in which nobody acts.
     """
     after, step = games.copy(), games.copy()
-    _act(after, card, games["episode"][0])
-    _act(step, card, PLAY_EPISODE)  # without the show
+    _act(after, card)
+    step["episode"] = PLAY_EPISODE  # without the show
+    _act(step, card)
+    step["episode"] = games["episode"]
     shown = [k for k in range(after["n_events"][0]) if PONES_HAND <= after["event_kind"][0, k] <= CRIB]
     step["phase"] = DEAL if shown else after["phase"]
     yield step
     for k in shown:
         step = step.copy()
-        _peg_again(step, after, k)
+        step["n_events"] = 1
+        for name in ("event_player", "event_kind", "event_points"):
+            step[name][0, 0] = after[name][0, k]
+        seat, points = after["event_player"][0, k], after["event_points"][0, k]
+        if points:
+            step["pegged_from"][0, seat] = step["scores"][0, seat]
+        step["scores"][0, seat] += points
         if k == shown[-1]:
             step["phase"] = after["phase"]
         yield step

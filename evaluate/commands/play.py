@@ -18,17 +18,8 @@ from crib_env.distribution import missing
 from crib_env.evaluate.command_line import Score, SomeFile, SomeSeed
 from crib_env.evaluate.console import console
 from crib_env.evaluate.files import check_outputs
-from crib_env.evaluate.play.levels import FIRST, LEVELS
-from crib_env.evaluate.play.page.games import OFFERED
-from crib_env.evaluate.play.saved_game import (
-    DEALERS,
-    FINISHED,
-    Coaching,
-    Counting,
-    GameSoFar,
-    SavedGame,
-    read_game_to_resume,
-)
+from crib_env.evaluate.play.levels import FIRST, LEVELS, OFFERED
+from crib_env.evaluate.play.saved_game import DEALERS, FINISHED, Coaching, GameSoFar, SavedGame, read_game_to_resume
 from crib_env.evaluate.play.terminal import play_in_terminal, say
 from crib_env.evaluate.skill.analysis.judges import play_judge
 from crib_env.files.whole_file import clear_parts
@@ -45,7 +36,6 @@ def play(
     seed: SomeSeed = None,
     practice: bool = False,
     coach: Coaching = "on",
-    counting: Counting = "table",
     record: Annotated[Path, tyro.conf.arg(metavar="FILE")] = FOLDER / "games.jsonl",
     resume: SomeFile = None,
     browser: bool = True,
@@ -65,17 +55,13 @@ def play(
         practice: You may take cards back on the page; the game is not recorded.
         coach: When the coach speaks: not before the end of the game, after blunders, at the end of the deal, after each
             card, or before each card too.
-        counting: Who counts the hands: the table; by hand, you your own ones; or with muggins, where you and the agent
-            peg what the other misses and you claim. On the page alone.
         record: The file that the finished game is added to, for `analyse`.
         resume: Continue the game kept in this file.
         browser: Open the browser.
     """
     number = secrets.randbelow(2**32) if seed is None else seed
-    by_default = "best" if terminal else FIRST.agent
-    offered = GameSoFar(
-        by_default if agent is None else agent, number, DEALERS[dealer], scores, (), practice, coach, counting
-    )
+    opponent = agent if agent is not None else "best" if terminal else FIRST.agent
+    offered = GameSoFar(opponent, number, DEALERS[dealer], scores, (), practice, coach)
     kept = offered if resume is None else read_game_to_resume(resume, agent)
     can_be_made = {*OFFERED, *(level.agent for level in LEVELS)}  # some of them in seconds
     for name in {offered.agent, kept.agent} - can_be_made:
@@ -83,23 +69,19 @@ def play(
     FOLDER.mkdir(parents=True, exist_ok=True)
     clear_parts(FOLDER)
     check_outputs(record)
-    if terminal:
-        if kept.day or kept.people or kept.counting != "table":
-            raise ValueError("deals of a day, two people and counting by hand are for the page: leave --terminal out")
-        game = SavedGame.begin_in(offered, FOLDER) if resume is None else SavedGame.resume(resume, agent)
-        if game.is_over:
-            raise ValueError(f"the game of {resume} is over")
-        _in_terminal(game, record)
-    else:
+    if not terminal:
         _in_browser(offered, resume, record, browser, seed)
-
-
-def _in_terminal(game: SavedGame, record: Path) -> None:
+        return
+    if kept.day or kept.people:
+        raise ValueError("the deal of a day and games of two people are for the page: leave --terminal out")
+    game = SavedGame.begin_in(offered, FOLDER) if resume is None else SavedGame.resume(resume, agent)
+    if game.is_over:
+        raise ValueError(f"the game of {resume} is over")
     try:
         play_in_terminal(game, play_judge(), record)
     except KeyboardInterrupt:
-        kept = shlex.quote(game.file.as_posix())
-        say(["", "the game is kept; continue with", f"crib-env play --terminal --resume {kept}"])
+        file = shlex.quote(game.file.as_posix())
+        say(["", "the game is kept; continue with", f"crib-env play --terminal --resume {file}"])
         raise
     if not game.so_far.practice:
         say([f"the game is added to {record}"])
@@ -114,20 +96,14 @@ def _in_browser(offered: GameSoFar, resumed: Path | None, record: Path, opens: b
 
     def start(address: str) -> None:
         console.print(f"Play at {address}\nCtrl-C ends the server. Games are kept.", highlight=False, soft_wrap=True)
-        if opens and _has_screen():
+        screens = map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY"))
+        has_screen = sys.platform in ("darwin", "win32") or any(screens)
+        if opens and has_screen:  # else a browser would take over the terminal
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-    folder, game = FOLDER, None
-    if resumed is not None:
-        folder, game = resumed.parent, resumed.stem
-        if folder.name == FINISHED:
-            folder = folder.parent
-    serve(Games(folder, record, offered, resumed=game, seed=seed), start)
-
-
-def _has_screen() -> bool:
-    """Whether a browser would open a window, and not take over the terminal."""
-    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    folder = resumed.parent if resumed else FOLDER
+    folder = folder.parent if folder.name == FINISHED else folder
+    serve(Games(folder, record, offered, resumed=resumed.stem if resumed else None, seed=seed), start)
 
 
 def mcp(

@@ -4,9 +4,7 @@ A line holds ``game`` (its number in the match), ``seed`` (the match's), ``playe
 1), ``first_dealer`` (a seat), ``start_scores`` (by seat, left out if they are 0–0), ``deals`` (thirteen cards each: six
 for seat 0, six for seat 1, the starter), ``cards`` (for each deal the cards discarded and laid, in order, by both
 players) and ``scores`` (at the end, by seat). Use ``first_dealer``, ``deals``, and ``start_scores`` as ``scores``,
-unchanged as options of an environment's ``reset``. Where hands were counted with muggins and points were overlooked,
-``missed`` has these, hand by hand (:class:`crib_env.evaluate.matches.muggins.Missed`); write them to the environment's
-game at the beginning of each deal (:func:`crib_env.evaluate.matches.muggins.write_missed`).
+unchanged as options of an environment's ``reset``.
 """
 
 from __future__ import annotations
@@ -25,7 +23,6 @@ from crib_env import parse_cards
 from crib_env.aec import raw_env
 from crib_env.batch import GameBatch
 from crib_env.cards import format_cards
-from crib_env.evaluate.matches.muggins import HANDS, Missed, check_missed, hands_counted, write_missed
 from crib_env.files.json_text import parse_json
 from crib_env.files.whole_file import add_lines
 from crib_env.values import typed
@@ -45,7 +42,6 @@ class GameRecord:
     cards: tuple[str, ...]
     scores: tuple[int, int]
     start_scores: tuple[int, int] = (0, 0)
-    missed: tuple[Missed, ...] = ()
 
     @property
     def names(self) -> tuple[str, str]:
@@ -58,8 +54,6 @@ class GameRecord:
         content = asdict(self)
         if self.start_scores == (0, 0):
             del content["start_scores"]
-        if not self.missed:
-            del content["missed"]
         return json.dumps(content)
 
     @classmethod
@@ -67,8 +61,7 @@ class GameRecord:
         """Reads a line of :meth:`to_line`; ``ValueError`` if it is not a recorded game."""
         try:
             content = parse_json(line)
-            left_out = {"start_scores": [0, 0], "missed": []}
-            return typed({**left_out, **content} if isinstance(content, dict) else content, cls)
+            return typed({"start_scores": [0, 0], **content} if isinstance(content, dict) else content, cls)
         except ValueError as error:
             raise ValueError(f"it is not a recorded game ({error})") from None
 
@@ -103,20 +96,12 @@ class GameRecord:
 
     def check(self) -> None:
         """Replays the game; ``ValueError`` says what is wrong, such as a card that is not legal, or other scores."""
-        if beyond := [one for one in self.missed if one.deal > len(self.deals)]:
-            raise ValueError(f"it has {len(self.deals)} deals, and points missed in deal {beyond[0].deal}")
         env = self.begin()
         for cards in map(parse_cards, self.cards):
-            write_missed(env.games, self.missed)
-            before = env.games.copy()
-            for k, card in enumerate(cards, start=1):
+            for card in cards:
                 if not env.agents or all(env.terminations.values()):
                     raise ValueError("there are cards after the end of the game")
-                if k == len(cards):
-                    before = env.games.copy()
-                    check_missed(before, HANDS, self.missed)
                 env.step(card)
-            check_missed(before, hands_counted(env.games), self.missed)
         if not all(env.terminations.values()) or env.scores != self.scores:
             raise ValueError(f"it was recorded as {self.scores}, and leads to {env.scores}")
         if len(self.deals) != len(self.cards) or not all(self.cards):

@@ -12,7 +12,7 @@ from crib_env.agents.choosing import lowest_of_rank, six_dealt
 from crib_env.agents.expert import ExpertAgent
 from crib_env.cards import format_cards
 from crib_env.engine import WIN
-from crib_env.evaluate.play.levels import Level
+from crib_env.evaluate.play.levels import LEVELS, Level
 from crib_env.evaluate.play.reasons import Reason, are_alike, why_card, why_discard
 from crib_env.evaluate.play.saved_game import PERSON, SavedGame
 from crib_env.evaluate.skill.analysis.decisions import (
@@ -43,15 +43,11 @@ BLUNDER = 0.02
 class Note(NamedTuple):
     """The coach's comment on a decision."""
 
-    at: int
-    """Its index in :attr:`SavedGame.played`."""
-    deal: int
-    """From 1."""
+    at: int  # its index in SavedGame.played
+    deal: int  # from 1
     decision: Decision
-    text: str
-    """What was chosen, and what it cost."""
-    why: Reason | None
-    """Why something else was better, if something was."""
+    text: str  # what was chosen, and what it cost
+    why: Reason | None  # why something else was better, if something was
 
     @property
     def size(self) -> str:
@@ -66,27 +62,14 @@ class Hint(NamedTuple):
     """What the coach would do."""
 
     cards: tuple[int, ...]
-    chance: float
-    """To win the game."""
+    chance: float  # to win the game
     why: Reason
 
 
-class LinePoint(NamedTuple):
-    """A point of the line of the person's chance to win."""
-
-    deals: float
-    """How many deals had been played, and how much of the present one."""
-    chance: float
-    at: int
-    """How many cards had been played."""
-
-
 class Coach:
-    """Watches a game from the person's seat.
+    """Watches a game from the person's seat; each decision is judged once, when its comment is first needed.
 
-    Args:
-        game: the game; each decision is judged once, when its comment is first needed.
-        judge: values the cards of the play. Discards are valued by the exact analysis at the score.
+    The judge values the cards of the play. Discards are valued by the exact analysis at the score.
     """
 
     def __init__(self, game: SavedGame, judge: PlayJudge) -> None:
@@ -98,12 +81,12 @@ class Coach:
 
     def notes(self) -> list[Note]:
         """The comments that may be shown now, as the setting asks (``COACHING``)."""
-        self._catch_up()
         coach = self.game.so_far.coach
+        if coach == "off" and not self.game.is_over:
+            return []
+        self._catch_up()
         if self.game.is_over or coach in ("on", "before"):
             return self._notes
-        if coach == "off":
-            return []
         if coach == "blunders":
             return [note for note in self._notes if note.size == "blunder"]
         return [note for note in self._notes if note.deal < self.game.games["n_deals"][0]]
@@ -113,63 +96,53 @@ class Coach:
         lost = [note for note in self.notes() if note.size != "best"]
         return sorted(lost, key=lambda note: -note.decision.chance_lost)[:_COSTLIEST]
 
-    def line(self) -> list[LinePoint]:
-        """The person's chance to win: at the start of each deal, after each decision, and at the end."""
+    def line(self) -> list[tuple[float, float, int]]:
+        """The person's chance to win: at the start of each deal, after each decision, and at the end.
+
+        Each point has the deals played, with the share of the present one; the chance; and how many cards were played.
+        """
         game = self.game
         if not (notes := self.notes()) and game.so_far.coach == "off" and not game.is_over:
             return []
-        points, after = [], {note.at: note for note in notes}
+        points, after = list[tuple[float, float, int]](), {note.at: note.decision for note in notes}
         last = None
         for k, games in enumerate((*(played.before for played in game.played), game.games)):
             deal = int(games["n_deals"][0])
             if deal != last and not (k == len(game.played) and game.is_over):
-                points.append(LinePoint(deal - 1, chance_before_deal(games["scores"][0], int(games["dealer"][0])), k))
+                points.append((deal - 1, chance_before_deal(games["scores"][0], int(games["dealer"][0])), k))
                 last = deal
-            if k in after:
-                decision = after[k].decision
+            if decision := after.get(k):
                 share = 0.1 if decision.kind == "discard" else 0.2 + 0.07 * decision.place
-                points.append(LinePoint(deal - 1 + min(share, 0.95), decision.chance - decision.chance_lost, k))
+                points.append((deal - 1 + min(share, 0.95), decision.chance - decision.chance_lost, k))
         if game.is_over:
             own, other = game.games["scores"][0].tolist()
-            chance = float(own > other) if WIN in (own, other) else points[-1].chance
-            points.append(LinePoint(int(game.games["n_deals"][0]), chance, len(game.played)))
+            chance = float(own > other) if WIN in (own, other) else points[-1][1]
+            points.append((int(game.games["n_deals"][0]), chance, len(game.played)))
         return points
 
     def hint(self) -> Hint:
-        """The best choice now, and why it is better than the second best.
-
-        Raises:
-            ValueError: it is not the person's turn.
-        """
+        """The best choice now, and why it is better than the second best; a ValueError if it is another's turn."""
         game = self.game
         if game.is_over or game.turn != PERSON:
             raise ValueError("there is nothing to choose now")
-        view = game.view()
-        if not view.is_discard[0]:
-            return self._hint_of_card(view)
-        sixes = six_dealt(view)
-        worth = discard_worth(self._analyst, view)
-        pairs = sixes[0, PLACES].tolist()
-        best, *others = np.argsort(-worth.chances[0], kind="stable").tolist()
-        ranks = [sorted(card % 13 for card in pair) for pair in pairs]
-        other = (
-            next(k for k in others if ranks[k] != ranks[best]) if np.isfinite(worth.chances[0, others]).any() else best
-        )
-        still = tuple(card for card in pairs[best] if card in view.hand[0])
-        return Hint(still, float(worth.chances[0, best]), why_discard(view, pairs[best], pairs[other]))
-
-    def _hint_of_card(self, view: PlayerViews) -> Hint:
-        worth = self.judge.worth(view)
+        view, is_discard = game.view(), bool(game.view().is_discard[0])
+        worth = discard_worth(self._analyst, view) if is_discard else self.judge.worth(view)
         best, *others = [
-            rank for rank in np.argsort(-worth.chances[0], kind="stable") if np.isfinite(worth.chances[0, rank])
+            k for k in np.argsort(-worth.chances[0], kind="stable").tolist() if np.isfinite(worth.chances[0, k])
         ]
-        card, chance = int(lowest_of_rank(view, np.array([best]))[0]), float(worth.chances[0, best])
+        chance = float(worth.chances[0, best])
+        if is_discard:
+            pairs = six_dealt(view)[0, PLACES].tolist()
+            ranks = [sorted(card % 13 for card in pair) for pair in pairs]
+            other = next((k for k in others if ranks[k] != ranks[best]), best)
+            still = tuple(card for card in pairs[best] if card in view.hand[0])
+            return Hint(still, chance, why_discard(view, pairs[best], pairs[other]))
         if not others:
             only = f"No other card fits the count of {view.count[0]}."
-            return Hint((card,), chance, Reason("only card", only, ""))
-        other = int(lowest_of_rank(view, np.array(others[:1]))[0])
-        points, chances = (float(values[0, best] - values[0, others[0]]) for values in (worth.points, worth.chances))
-        return Hint((card,), chance, why_card(view, card, other, points, chances))
+            return Hint((int(lowest_of_rank(view, np.array([best]))[0]),), chance, Reason("only card", only, ""))
+        card, other = (int(lowest_of_rank(view, np.array([rank]))[0]) for rank in (best, others[0]))
+        points, gained = (float(values[0, best] - values[0, others[0]]) for values in (worth.points, worth.chances))
+        return Hint((card,), chance, why_card(view, card, other, points, gained))
 
     def analysis(self) -> GameAnalysis:
         """The finished game, both sides and the luck between them."""
@@ -194,14 +167,7 @@ class Coach:
 
 
 def notes_on(at: int, moment: Moment, analyst: ExpertAgent, judge: PlayJudge) -> Iterator[Note]:
-    """The coach's comment on a choice, if it was one.
-
-    Args:
-        at: its index in the game.
-        moment: one card about to be played.
-        analyst: values discards.
-        judge: values cards of the play.
-    """
+    """The coach's comment on a card about to be played, the ``at``-th of a game, if it is a choice."""
     for _, decision in decisions_at(moment, analyst, judge):
         note = Note(at, decision.deal + 1, decision, _tell(decision), None)
         yield note if note.size == "best" else note._replace(why=_why(moment.views, decision))
@@ -216,12 +182,12 @@ def chance_before_deal(scores: Sequence[int], dealer: int) -> float:
 
 
 def _tell(decision: Decision) -> str:
-    verb = "You discard" if decision.kind == "discard" else "You lay"
+    chose = f"{'You discard' if decision.kind == 'discard' else 'You lay'} {format_cards(decision.chosen)}"
     if decision.chance_lost < LEAST:
-        return f"{verb} {format_cards(decision.chosen)}: nothing is better, {100 * decision.chance:.1f} % to win."
+        return f"{chose}: nothing is better, {100 * decision.chance:.1f} % to win."
     if are_alike(decision.chance_lost, decision.points_lost):
-        return f"{verb} {format_cards(decision.chosen)}: {format_cards(decision.best)} is about as good."
-    return f"{verb} {format_cards(decision.chosen)}, but {decision.told()}."
+        return f"{chose}: {format_cards(decision.best)} is about as good."
+    return f"{chose}, but {decision.told()}."
 
 
 def _why(view: PlayerViews, decision: Decision) -> Reason:
@@ -235,23 +201,17 @@ def review_rows(analysis: GameAnalysis, level: Level | None = None) -> Iterator[
 
     The chance to win is an account: start, errors and luck add up to the result in the digits shown. Luck is what
     errors leave of it.
-
-    Args:
-        level: of the agent, if it is one.
     """
     players = summarise_players([analysis])
-    you, other = players
     for kind, title, one in (
         ("discard", "discards", "a discard"),
         ("play", "choices in the play", "a choice in the play"),
     ):
-        rates = [player.errors.get(kind) for player in (you, other)]
-        yield (title, *(str(rate.decisions) if rate else "0" for rate in rates))
-        yield (
-            f"{one} loses, % points to win",
-            *(f"{100 * rate.chance_lost.mean:.2f}" if rate else "" for rate in rates),
-        )
-    yield ("luck, points", *(f"{player.luck[RESULTS[NET_POINTS]]:+.1f}" for player in (you, other)))
+        rates = [player.errors.get(kind) for player in players]
+        lost = [f"{100 * rate.chance_lost.mean:.2f}" if rate else "" for rate in rates]
+        yield title, *(str(rate.decisions) if rate else "0" for rate in rates)
+        yield f"{one} loses, % points to win", *lost
+    yield "luck, points", *(f"{player.luck[RESULTS[NET_POINTS]]:+.1f}" for player in players)
     yours, others = (
         round(100 * sum(rate.decisions * rate.chance_lost.mean for rate in player.errors.values()), 1)
         for player in players
@@ -266,6 +226,6 @@ def review_rows(analysis: GameAnalysis, level: Level | None = None) -> Iterator[
     ):
         yield title, f"{gained:+.1f}", f"{0.0 - gained:+.1f}"
     yield "result, %", f"{won:.0f}", f"{100 - won:.0f}"
-    if level is not None and level.against_best is not None:
-        theirs = 100 * level.against_best.value
+    if level is not None and level is not LEVELS[-1]:
+        theirs = 100 * level.against_best
         yield f"for Best against {level.name}, % to win", f"{100 - theirs:.1f}", f"{theirs:.1f}"

@@ -7,7 +7,6 @@ have published, with their answers: ``docs/casebook.md``.
 from __future__ import annotations
 
 import json
-import math
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -60,20 +59,14 @@ _FILE = Path(__file__).parent / "data" / "casebook.json"
 
 
 class Case(NamedTuple):
-    """A position before a discard."""
+    """A published position before a discard."""
 
-    cards: str
-    """The ranks of the six cards, ascending."""
-    dealer: bool
-    """Whether their holder deals."""
-    scores: tuple[int, int] | None
-    """The holder's and the opponent's; None where the source names none."""
-    answers: dict[str, tuple[str, ...]]
-    """Who would discard what, by ranks."""
-    source: str
-    """The address of the page that it was published on."""
-    suits: str = ""
-    """The six cards, where the source has suits."""
+    cards: str  # the ranks of the six cards, ascending
+    dealer: bool  # whether their holder deals
+    scores: tuple[int, int] | None  # the holder's and the opponent's, if the source names them
+    answers: dict[str, tuple[str, ...]]  # who would discard what, by ranks
+    source: str  # the address of the page that it was published on
+    suits: str = ""  # the six cards, if the source has suits
 
     @property
     def name(self) -> str:
@@ -82,9 +75,13 @@ class Case(NamedTuple):
         return f"{self.cards} as {'dealer' if self.dealer else 'pone'}{scores}"
 
     def six(self) -> list[int]:
-        """Its cards, ascending; without suits in the source, of as many as there are."""
+        """Its cards, ascending; without suits in the source, of all suits in turn."""
         mixed = " ".join(rank + "CDHS"[k % 4] for k, rank in enumerate(self.cards.split()))
         return sorted(parse_cards(self.suits or mixed))
+
+    def before(self) -> np.ndarray:
+        """(1,) the record of a game before the discard."""
+        return _before(self.six(), self.dealer, self.scores or (0, 0))
 
 
 @cache
@@ -96,10 +93,8 @@ def casebook() -> tuple[Case, ...]:
 class Answer(NamedTuple):
     """An answer that was given in a lesson."""
 
-    day: str
-    """As in 2026-01-31."""
-    position: str
-    """Its id."""
+    day: str  # as in 2026-01-31
+    position: str  # its id
     cards: tuple[str, ...]
     chance_lost: float
     points_lost: float = 0.0
@@ -113,13 +108,10 @@ class Answer(NamedTuple):
 class Position(NamedTuple):
     """A decision that is asked for."""
 
-    id: str
-    """The name of the case, or the game and the number of its card."""
+    id: str  # the name of the case, or the game and the number of its card
     title: str
-    games: np.ndarray
-    """(1,) the record of the game; the person has seat 0 and is to act."""
-    case: Case | None
-    """Of the casebook; None in a game of the person's own."""
+    games: np.ndarray  # (1,) the record of the game; the person has seat 0 and is to act
+    case: Case | None = None  # of the casebook; None in a game of the person's own
 
     @property
     def n_cards(self) -> int:
@@ -141,22 +133,18 @@ class Lesson:
     Args:
         folder: of the games; answers are kept in it.
         day: of the lesson.
-        theme: of ``THEMES``: there are blunders of this theme alone. Empty for all, and the casebook.
+        theme: of ``THEMES``, for blunders of this theme alone; empty for all, and the casebook.
 
     Attributes:
         due: how many blunders are due, by theme.
-        left: seconds in which answers still count.
-
-    Raises:
-        ValueError: there is no such theme, or a file cannot be read.
     """
 
-    left = math.inf
+    _ends: datetime | None = None
 
     def __init__(self, folder: Path, day: date, theme: str = "") -> None:
         if theme not in ("", *THEMES):
             raise ValueError(f"there is no theme {theme[:40]!r}: choose one of {', '.join(THEMES)}")
-        self.day, self._file, self._answers = day.isoformat(), folder / NAME, _answers(folder / NAME)
+        self._keep_in(folder / NAME, day.isoformat())
         right: dict[str, int] = {}  # in a row
         pauses: dict[str, date] = {}
         for answer in self._answers:
@@ -175,10 +163,18 @@ class Lesson:
             of_theme = (one for one in blunders if one[0].reason in THEMES[theme])
             self.positions = (*islice(_own(folder, of_theme), POSITIONS),)
             return
-        cases = [_of_case(case) for case in casebook()]
+        cases = [Position(one.name, "From the casebook.", one.before(), one) for one in casebook()]
         random.Random(day.toordinal()).shuffle(cases)
         cases.sort(key=lambda case: right.get(case.id, 0) > 0)
         self.positions = (*islice(_own(folder, blunders), OWN), *cases)[:POSITIONS]
+
+    def _keep_in(self, file: Path, day: str) -> None:
+        self.day, self._file, self._answers = day, file, read_lines(file, Answer, "an answer of a lesson")
+
+    @property
+    def counts(self) -> bool:
+        """Whether answers still count."""
+        return self._ends is None or datetime.now() < self._ends
 
     def given(self) -> dict[str, Answer]:
         """The answers of this day, the first to each position."""
@@ -186,30 +182,21 @@ class Lesson:
         return {answer.position: answer for answer in reversed(today)}
 
     def position(self, name: str) -> Position:
-        """A position by its id.
-
-        Raises:
-            ValueError: it is none of this lesson.
-        """
+        """A position by its id; a ValueError if it is none of this lesson."""
         for position in self.positions:
             if position.id == name:
                 return position
         raise ValueError(f"the lesson has no position {name[:40]!r}: load it again")
 
     def judged(self, position: Position, cards: Sequence[int], judge: PlayJudge) -> Note:
-        """What the coach says to an answer, which is kept if it is the first of the day to this position.
-
-        Raises:
-            ValueError: the cards cannot be chosen.
-            OSError: it cannot be kept.
-        """
+        """What the coach says to an answer, which is kept if it is the first of the day to this position."""
         view = position.view()
         if len({*cards}) != position.n_cards or not all(view.action_mask[0, card] for card in cards):
             raise ValueError(f"name {position.n_cards} of the cards that you may play")
         card, pair = cards[0], cards[-1] if len(cards) > 1 else -1
         moment = Moment(_ROW, _ROW + PERSON, view, *(np.array([n]) for n in (0, 0, card, pair)))
         (note,) = notes_on(0, moment, ExpertAgent(), judge)
-        if self.left > 0 and position.id not in self.given():
+        if self.counts and position.id not in self.given():
             chosen, lost = tuple(map(format_card, cards)), note.decision
             answer = Answer(self.day, position.id, chosen, lost.chance_lost, lost.points_lost)
             add_lines(self._file, [json.dumps(answer._asdict())])
@@ -222,40 +209,22 @@ class Lesson:
 
 
 class Rush(Lesson):
-    """Discards at 0–0 against the clock. What is answered later is judged all the same, and does not count.
-
-    Args:
-        folder: answers are kept in it.
-        began: when; the positions follow from it.
-    """
+    """Discards at 0–0 against the clock; they follow from when it began. What is answered too late does not count."""
 
     def __init__(self, folder: Path, began: datetime) -> None:
-        self.day, self._file = began.isoformat(), folder / f"{RUSH}.jsonl"
-        self._ends, self._answers, self.due = began + timedelta(seconds=SECONDS), _answers(self._file), {}
+        self._keep_in(folder / f"{RUSH}.jsonl", began.isoformat())
+        self._ends, self.due = began + timedelta(seconds=SECONDS), {}
         rng = random.Random(self.day)
         dealt = [(sorted(rng.sample(range(52), 6)), rng.random() < 0.5) for _ in range(_IN_A_RUSH)]
-        self.positions = tuple(Position(str(k), "", _before(*one, (0, 0)), None) for k, one in enumerate(dealt))
-
-    @property
-    def left(self) -> float:  # type: ignore[override]
-        """See :class:`Lesson`."""
-        return (self._ends - datetime.now()).total_seconds()
-
-
-def _answers(file: Path) -> list[Answer]:
-    return read_lines(file, Answer, "an answer of a lesson")
+        self.positions = tuple(Position(str(k), "", _before(*one)) for k, one in enumerate(dealt))
 
 
 def _name(blunder: Blunder, game: PlayedGame) -> str:
     return f"{game.game}/{blunder.at}"
 
 
-def _before(six: Sequence[int], is_dealer: bool, scores: Sequence[int]) -> np.ndarray:
+def _before(six: Sequence[int], is_dealer: bool, scores: Sequence[int] = (0, 0)) -> np.ndarray:
     return before_discards(np.array([six]), np.array([is_dealer]), np.array([scores]))
-
-
-def _of_case(case: Case) -> Position:
-    return Position(case.name, "From the casebook.", _before(case.six(), case.dealer, case.scores or (0, 0)), case)
 
 
 def _own(folder: Path, blunders: Iterable[tuple[Blunder, PlayedGame]]) -> Iterator[Position]:
@@ -266,4 +235,4 @@ def _own(folder: Path, blunders: Iterable[tuple[Blunder, PlayedGame]]) -> Iterat
             found = SavedGame(read_game(file), RandomAgent(0), file)
             title = f"From your game against {game.opponent} of {day[:4]}-{day[4:6]}-{day[6:8]}."
             if blunder.at in found.decisions():
-                yield Position(_name(blunder, game), title, found.played[blunder.at].before, None)
+                yield Position(_name(blunder, game), title, found.played[blunder.at].before)

@@ -19,8 +19,8 @@ from crib_env.evaluate.play.coach import Coach
 from crib_env.evaluate.play.levels import LEVELS
 from crib_env.evaluate.play.saved_game import PERSON, SavedGame
 from crib_env.evaluate.skill.analysis.decisions import KINDS
-from crib_env.evaluate.skill.luck.variates import NET_POINTS, WINS
-from crib_env.evaluate.statistics import mean_interval
+from crib_env.evaluate.skill.luck.variates import WINS
+from crib_env.evaluate.statistics import Measured, mean_interval
 from crib_env.files.json_text import parse_json
 from crib_env.files.whole_file import add_lines
 from crib_env.players.games import wilson_interval
@@ -30,47 +30,36 @@ from crib_env.values import typed
 T = TypeVar("T")
 NAME = "progress.jsonl"
 _PARTS = ("hand", "crib", "play")
-_ENOUGH = 10
-"""Games before which nothing is said of luck: it decides so much of a game that the interval of fewer says nothing."""
+_ENOUGH = 10  # games before which nothing is said of luck: the interval of fewer says nothing
 BEST_RATING = 2_000.0
 """The rating of ``best``; a player who beats it with chance p has 400 · log₁₀(p ÷ (1 − p)) more."""
 
 
 class Losses(NamedTuple):
-    """The decisions of one kind in a game, and the chance to win and the points that they lost in all."""
+    """The decisions of one kind in a game, and the chance to win that they lost in all."""
 
     decisions: int
     chance: float
-    points: float
 
 
 class Blunder(NamedTuple):
-    """A costly decision of a game."""
+    """A costly decision of a game, for lessons to come."""
 
-    at: int
-    """See :meth:`crib_env.evaluate.play.saved_game.SavedGame.decisions`."""
+    at: int  # see SavedGame.decisions
     chance_lost: float
-    reason: str = ""
-    """Why something else was better (:data:`crib_env.evaluate.play.reasons.REASONS`); empty in older files."""
+    reason: str  # of REASONS
 
 
 class PlayedGame(NamedTuple):
     """What is kept of a finished game."""
 
-    game: str
-    """Its id."""
+    game: str  # its id
     opponent: str
-    scores: tuple[int, int]
-    """The person's first."""
-    losses: dict[str, Losses]
-    """By :data:`crib_env.evaluate.skill.analysis.decisions.KINDS`."""
-    luck: float
-    """Chance to win that the cards brought the person."""
-    luck_points: float
+    scores: tuple[int, int]  # the person's first
+    losses: dict[str, Losses]  # by KINDS
+    luck: float  # chance to win that the cards brought the person
     blunders: tuple[Blunder, ...] = ()
-    """Of lessons to come; none in games that were kept before there were lessons."""
-    against_par: tuple[float, float, float] | None = None
-    """Points a deal of the hand, the crib and the play (:func:`against_par`)."""
+    against_par: tuple[float, float, float] | None = None  # points a deal of hand, crib and play
 
 
 def played_game(coach: Coach) -> PlayedGame:
@@ -79,16 +68,15 @@ def played_game(coach: Coach) -> PlayedGame:
     own, other = game.games["scores"][0].tolist()
     losses = {}
     for kind in KINDS:
-        lost = [note.decision for note in notes if note.decision.kind == kind]
-        losses[kind] = Losses(len(lost), sum(one.chance_lost for one in lost), sum(one.points_lost for one in lost))
-    points, chance = float(luck[NET_POINTS]), float(luck[WINS])
+        lost = [note.decision.chance_lost for note in notes if note.decision.kind == kind]
+        losses[kind] = Losses(len(lost), sum(lost))
     blunders = tuple(
-        Blunder(note.at, note.decision.chance_lost, note.why.name if note.why else "")
+        Blunder(note.at, note.decision.chance_lost, note.why.name)
         for note in notes
-        if note.size == "blunder"
+        if note.why and note.size == "blunder"
     )
-    name, par = game.names[1 - PERSON], against_par(game)
-    return PlayedGame(game.file.stem, name, (own, other), losses, chance, points, blunders, par)
+    name, chance = game.names[1 - PERSON], float(luck[WINS])
+    return PlayedGame(game.file.stem, name, (own, other), losses, chance, blunders, against_par(game))
 
 
 def against_par(game: SavedGame) -> tuple[float, float, float] | None:
@@ -104,7 +92,7 @@ def against_par(game: SavedGame) -> tuple[float, float, float] | None:
             break
         six, sign = six_dealt(view)[0].tolist(), 1 if view.is_dealer[0] else -1
         best = max(analyse_discard(six, dealer=sign > 0), key=lambda row: float(row["total"]))
-        pegged, pones, dealers, crib = (_gained(*pair) for pair in pairwise([before, *game.stages(last)]))
+        pegged, pones, dealers, crib = (_gained(*pair) for pair in pairwise([before, *played[last].stages()]))
         heels = 2 * (int(played[last].view().starter[0]) % 13 == JACK)
         hand, pegged = dealers if sign > 0 else pones, pegged - sign * heels
         parts = zip((hand, crib, pegged), (best["hand_mean"], sign * best["crib_expected"], best["pegging"]))
@@ -126,16 +114,12 @@ def _gained(before: np.ndarray, after: np.ndarray) -> int:
 
 
 def read_progress(folder: Path) -> list[PlayedGame]:
-    """The games kept in a folder, the earliest first; a line that is none is an error that names it."""
+    """The games kept in a folder, the earliest first."""
     return read_lines(folder / NAME, PlayedGame, "a game that was looked through")
 
 
 def read_lines(path: Path, kind: Callable[..., T], called: str) -> list[T]:
-    """The lines of a file of JSON, each of a type; none if there is no file.
-
-    Raises:
-        ValueError: a line is not; the message names it.
-    """
+    """The lines of a file of JSON, each of a type; none if there is no file. A ValueError names a line that is not."""
     found: list[T] = []
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     for k, line in enumerate(lines, start=1):
@@ -147,49 +131,22 @@ def read_lines(path: Path, kind: Callable[..., T], called: str) -> list[T]:
 
 
 def keep(folder: Path, game: PlayedGame) -> None:
-    """Keeps a game, unless it is there already.
-
-    Raises:
-        ValueError, OSError: the file cannot be read or written.
-    """
+    """Keeps a game, unless it is there already."""
     if all(game.game != kept.game for kept in read_progress(folder)):
         add_lines(folder / NAME, [json.dumps(plain(game))])
 
 
-class Estimate(NamedTuple):
-    """A mean and its 95 % interval, which a single game does not have."""
-
-    mean: float
-    low: float | None
-    high: float | None
-
-
-def loss_of(games: Sequence[PlayedGame], kinds: Sequence[str] = KINDS) -> Estimate | None:
-    """The chance to win that a decision of these kinds loses on average; None without a decision.
-
-    The interval is from the spread between games: a ratio of sums.
-    """
+def loss_of(games: Sequence[PlayedGame], kinds: Sequence[str] = KINDS) -> Measured | None:
+    """The chance to win that a decision of these kinds loses on average; None without a decision."""
     counts = np.array([sum(game.losses[kind].decisions for kind in kinds) for game in games])
-    if not len(counts) or not counts.sum():
-        return None
-    lost = np.array([sum(game.losses[kind].chance for kind in kinds) for game in games])
-    rate = float(lost.sum() / counts.sum())
-    if len(games) == 1:
-        return Estimate(rate, None, None)
-    low, high = mean_interval((lost - rate * counts) / counts.mean())
-    return Estimate(rate, max(0.0, rate + low), rate + high)
-
-
-def rating_of_rate(rate: float) -> float:
-    """The rating of a player who wins this share of games against ``best``."""
-    return BEST_RATING + 400 * math.log10(rate / (1 - rate))
+    lost = [sum(game.losses[kind].chance for kind in kinds) for game in games]
+    return Measured.ratio(lost, counts) if lost and counts.sum() else None
 
 
 def rating_of_loss(loss: float) -> float:
-    """The rating of a player whose decisions lose so much chance to win, between the measured levels; it is at
-    least that of the weakest, and at most that of the strongest."""
-    ratings = [rating_of_rate(level.against_best.value) if level.against_best else BEST_RATING for level in LEVELS]
-    losses = [level.loss.value for level in LEVELS]
+    """The rating of a player whose decisions lose so much chance to win: between those of the levels, or at an end."""
+    rates, losses = [level.against_best for level in LEVELS], [level.loss for level in LEVELS]
+    ratings = [BEST_RATING + 400 * math.log10(rate / (1 - rate)) for rate in rates]
     return float(np.interp(loss, losses[::-1], ratings[::-1]))
 
 
@@ -205,11 +162,10 @@ class Rating(NamedTuple):
 def rating(games: Sequence[PlayedGame]) -> Rating | None:
     """From the errors of all games; None before there are two."""
     loss = loss_of(games)
-    if loss is None or loss.low is None or loss.high is None:
+    if loss is None or loss.half_width is None:
         return None
-    found = rating_of_loss(loss.mean)
-    reached = [level.name for level in LEVELS if rating_of_loss(level.loss.value) <= found]
-    return Rating(found, rating_of_loss(loss.high), rating_of_loss(loss.low), reached[-1])
+    found, low, high = (rating_of_loss(loss.mean + end * loss.half_width) for end in (0, 1, -1))
+    return Rating(found, low, high, [level.name for level in LEVELS if rating_of_loss(level.loss) <= found][-1])
 
 
 def charts(games: Sequence[PlayedGame]) -> list[dict[str, Any]]:
@@ -241,14 +197,10 @@ def progress_rows(games: Sequence[PlayedGame]) -> Iterator[tuple[str, str]]:
         yield title, f"{sum(score <= SKUNK for score in losers)}" + (f", {double} of them double" if double else "")
     for kind, title in zip(KINDS, ("a discard loses", "a card of the play loses")):
         if loss := loss_of(games, [kind]):
-            n_decisions = sum(game.losses[kind].decisions for game in games)
-            yield title, f"{_percents(loss)} to win, {n_decisions} decisions"
+            lost, half = 100 * loss.mean, 100 * (loss.half_width or 0)
+            interval = f" ({max(0.0, lost - half):.2f} to {lost + half:.2f})" if half else ""
+            yield title, f"{lost:.2f}{interval} % points to win, {loss.sample} decisions"
     if n >= _ENOUGH:
         luck = 100 * np.array([game.luck for game in games])
         low, high = mean_interval(luck)
         yield "luck of a game", f"{luck.mean():+.1f} ({low:+.1f} to {high:+.1f}) % points to win"
-
-
-def _percents(loss: Estimate) -> str:
-    interval = "" if loss.low is None or loss.high is None else f" ({100 * loss.low:.2f} to {100 * loss.high:.2f})"
-    return f"{100 * loss.mean:.2f}{interval} % points"

@@ -35,7 +35,6 @@ class Sitting:
     """
 
     def __init__(self, game: SavedGame, judge: PlayJudge, record: Path) -> None:
-        self.lock = threading.Lock()
         self.seated: int | None = None
         """Of two people, the seat of the one who looks; None while nobody may see a hand."""
         self._judge, self._record = judge, record

@@ -26,7 +26,7 @@ def play_in_terminal(game: SavedGame, judge: PlayJudge, record: Path) -> None:
     """Plays a game to its end, and tells what the coach thinks of it.
 
     Args:
-        game: the game, whose hands the table counts.
+        game: the game.
         judge: of the play, for the coach.
         record: the file that the finished game is added to.
 
@@ -40,12 +40,12 @@ def play_in_terminal(game: SavedGame, judge: PlayJudge, record: Path) -> None:
         found = coach.hint()
         say([f"coach: {format_cards(found.cards)}, {_percent(found.chance)} to win. {found.why}"])
 
-    said, place, n_notes = [tell_deal(game.games, game.names)], game.place, len(coach.notes())
+    said, since, n_notes = [tell_deal(game.games, game.names)], len(game.played), len(coach.notes())
     try:
         while True:
             table.settle()
-            news = moments(game, place) if place != game.place else ()
-            notes, place = coach.notes(), game.place
+            news = moments(game, since) if since != len(game.played) else ()
+            notes, since = coach.notes(), len(game.played)
             say(["", *said, *(line for moment in news for line in moment.said)])
             say(f"coach: {_told(note)}" for note in notes[n_notes:])
             said, n_notes = [], len(notes)
@@ -54,7 +54,7 @@ def play_in_terminal(game: SavedGame, judge: PlayJudge, record: Path) -> None:
             if game.so_far.coach == "before":
                 hint()
             view, line = game.view(), coach.line()
-            say(["", *table_lines(view), *([f"{'chance':<10}{_percent(line[-1].chance)} to win"] if line else [])])
+            say(["", *table_lines(view), *([f"{'chance':<10}{_percent(line[-1][1])} to win"] if line else [])])
             table.play(ask(next(decisions(view)), {"?": hint}))
     finally:
         game.close()  # another process may go on, and so may this one

@@ -9,11 +9,9 @@ import numpy as np
 
 from crib_env import describe_show
 from crib_env.cards import by_rank, format_card, format_cards
-from crib_env.engine import EVENTS
-from crib_env.evaluate.matches.muggins import Hand, hands_counted, hands_shown
-from crib_env.evaluate.play.saved_game import AGENT, PERSON, Count, Played, SavedGame
-from crib_env.evaluate.skill.analysis.decisions import GameAnalysis
-from crib_env.picture.seen import Counted, see
+from crib_env.engine import CRIB, EVENTS
+from crib_env.evaluate.play.saved_game import PERSON, Played, SavedGame
+from crib_env.picture.seen import see
 from crib_env.scoring import ShowItem
 from crib_env.views import views_of
 
@@ -23,73 +21,39 @@ _ONE = np.zeros(1, np.int64)
 class Moment(NamedTuple):
     """A step of a game."""
 
-    kind: Literal["deal", "card", "hand"]
-    """A new deal, cards that were discarded or laid, or a hand that is counted."""
-    at: int
-    """How many cards have been played."""
-    games: np.ndarray
-    """(1,) the record of the game."""
-    seat: int | None
-    """Who has played the card; None in a new deal."""
-    said: tuple[str, ...]
-    """What has happened."""
+    kind: Literal["deal", "card", "hand"]  # a new deal, cards discarded or laid, or a hand that is counted
+    at: int  # how many cards have been played
+    games: np.ndarray  # (1,) the record of the game
+    seat: int | None  # who has played the card; None in a new deal
+    said: tuple[str, ...]  # what has happened
 
 
 def moments(
     game: SavedGame,
-    place: tuple[int, int],
-    viewer: int | None = PERSON,
+    since: int,
+    viewer: int = PERSON,
     named: Callable[[int], str] = format_card,
-    names: tuple[str, str] | None = None,
 ) -> Iterator[Moment]:
-    """What has happened in a game since a place (:attr:`SavedGame.place`); where it is the present one, the deal alone.
+    """What has happened in a game since so many cards were played; if nothing has, who deals.
 
-    Args:
-        game: the game.
-        place: cards that had been played, and stages of the next one that had been seen.
-        viewer: the seat of the reader, who is not told of cards that the other has discarded; None for all cards.
-        named: the name of a card.
-        names: of the players by seat; by default those of the game.
+    ``viewer`` is the seat of the reader, who is not told of cards that the other has discarded.
     """
-    (since, seen), names = place, names or game.names
-    if since == len(game.played) and not game.show:
+    names, said = game.names, list[str]()
+    if since == len(game.played):
         yield Moment("deal", since, game.games, None, (tell_deal(game.games, names),))
-    after, said = [*(played.before for played in game.played[since + 1 :]), game.games], list[str]()
+    after = [*(played.before for played in game.played[since + 1 :]), game.games]
     for at, (played, following) in enumerate(zip(game.played[since:], after), start=since + 1):
-        first, *_ = steps = game.stages(at - 1)
-        is_secret = viewer is not None and bool(game.so_far.people) and not game.is_over
-        said += _tell_card(played, first, names, named, viewer, is_secret)
+        first, *hands = played.stages()
+        said += _tell_card(game, played, first, viewer, named)
         goes_on = following["turn"][0] == played.seat and following is not game.games
         if goes_on and played.is_discard and not played.is_second:
             continue  # both cards go to the crib together
-        for k, step in enumerate(steps):
-            if k >= seen:
-                told = _tell_show(step, names) if k else said
-                yield Moment("hand" if k else "card", at, step, played.seat, tuple(told))
-        said, seen = [], 0
+        yield Moment("card", at, first, played.seat, tuple(said))
+        for step in hands:
+            yield Moment("hand", at, step, played.seat, tuple(_tell_hands(step, names)))
+        said = []
         if following["n_deals"][0] != played.before["n_deals"][0]:
             yield Moment("deal", at, following, None, (tell_deal(following, names),))
-
-
-def tell_game(game: SavedGame, analysis: GameAnalysis) -> str:
-    """A finished game as text, deal by deal, with the cards of both, errors and luck."""
-    names, first = analysis.record.names, game.played[0].before
-    lines, began, told, number = [f"{names[0]} against {names[1]}, seed {game.so_far.seed}"], 0, 0, 0
-    start = Moment("deal", 0, first, None, (tell_deal(first, names),))
-    for moment in (start, *moments(game, (0, 0), None, names=names)):
-        if moment.kind == "deal":
-            luck, (own, other) = analysis.told_luck(number - 1) if number else [], moment.games["scores"][0].tolist()
-            lines += [*(f"  {line}" for line in luck), "", f"{moment.said[0]}; {names[0]} {own}, {names[1]} {other}"]
-            began, number = moment.at, number + 1
-        else:
-            losses, places = analysis.told_losses(number - 1), range(told - began, moment.at - began)
-            lines += [f"  {line}" for line in moment.said]
-            lines += [f"    {names[moment.seat or 0]}: {losses[place]}" for place in places if place in losses]
-        if missed := tell_missed(see(moment.games, PERSON, names=names).counted, names):
-            lines.append(f"    {missed}")
-        told = moment.at
-    luck, end = analysis.told_luck(number - 1), see(game.games, PERSON, names=names).caption.rpartition(". ")[2]
-    return "\n".join([*lines, *(f"  {line}" for line in luck), "", end])
 
 
 def tell_deal(games: np.ndarray, names: tuple[str, str]) -> str:
@@ -99,51 +63,35 @@ def tell_deal(games: np.ndarray, names: tuple[str, str]) -> str:
 
 
 def _tell_card(
-    played: Played,
-    step: np.ndarray,
-    names: tuple[str, str],
-    named: Callable[[int], str],
-    viewer: int | None,
-    is_secret: bool,
+    game: SavedGame, played: Played, step: np.ndarray, viewer: int, named: Callable[[int], str]
 ) -> Iterator[str]:
-    """A card that was discarded or laid, the points it scored, and who then says go; ``step``: the game after it, and
-    ``is_secret``: discards are not named to their player either, as another person reads the same screen."""
-    table, earned = see(step, viewer, names=names), _earned(step)
+    """A card that was discarded or laid, the points it scored, and who then says go; ``step``: the game after it."""
+    names, n = game.names, int(step["n_events"][0])
+    table = see(step, viewer, names=names)
+    points = zip(step["event_kind"][0, :n].tolist(), step["event_points"][0, :n].tolist())
+    earned = "".join(f", {EVENTS[kind]} for {points}" for kind, points in points)
     if table.laid and table.laid[-1].card == played.card:
         yield f"{names[played.seat]}: {named(played.card)}, {table.laid[-1].count}{earned}"
-    elif is_secret:
+    elif game.so_far.people and not game.is_over:  # another person reads the same screen
         if played.is_second:
             yield f"{names[played.seat]} has discarded"
-    elif viewer in (None, played.seat):
-        who = "you" if viewer == played.seat else names[played.seat]
-        yield f"{who} discard{'s' * (who != 'you')} {named(played.card)}"
+    elif viewer == played.seat:
+        yield f"you discard {named(played.card)}"
     if not table.laid and table.starter is not None and table.starter >= 0:
         yield f"the starter is {named(table.starter)}{earned}"
-    own = viewer or 0
-    before, after = (views_of(games, _ONE, _ONE + own, _ONE).said_go[0] for games in (played.before, step))
-    for k, seat in enumerate((own, 1 - own)):
+    before, after = (views_of(games, _ONE, _ONE + viewer, _ONE).said_go[0] for games in (played.before, step))
+    for k, seat in enumerate((viewer, 1 - viewer)):
         if after[k] and not before[k]:
             yield f"{names[seat]}: go"
 
 
-def _earned(games: np.ndarray) -> str:
-    n = int(games["n_events"][0])
-    earned = zip(games["event_kind"][0, :n].tolist(), games["event_points"][0, :n].tolist())
-    return "".join(f", {EVENTS[kind]} for {points}" for kind, points in earned)
-
-
-def tell_hand(hand: Hand, names: tuple[str, str]) -> str:
-    """Whose hand or crib it is, and its cards."""
-    kind = "crib" if hand.is_crib else "hand"
-    return f"{names[hand.owner]}, {kind} {format_cards(hand.cards)} with {format_card(hand.starter)}"
-
-
-def _tell_show(games: np.ndarray, names: tuple[str, str]) -> Iterator[str]:
-    """The hand that was counted by the last step of a game (1,), and how it is counted."""
-    counted = hands_counted(games)
-    for hand in hands_shown(games):
-        if hand.name in counted:
-            yield f"{tell_hand(hand, names)}: {describe_show(hand.cards, hand.starter, crib=hand.is_crib)}"
+def _tell_hands(games: np.ndarray, names: tuple[str, str]) -> Iterator[str]:
+    """The hand or crib that was counted by the last step of a game (1,), and how it is counted."""
+    if hand := see(games, None).counted:
+        starter, is_crib = int(games["cards"][0, 12]), hand.kind == EVENTS[CRIB]
+        whose = f"{names[hand.seat]}, {'crib' if is_crib else 'hand'}"
+        counted = describe_show(hand.cards, starter, crib=is_crib)
+        yield f"{whose} {format_cards(hand.cards)} with {format_card(starter)}: {counted}"
 
 
 def with_runs_together(items: Sequence[ShowItem]) -> list[ShowItem]:
@@ -157,28 +105,3 @@ def with_runs_together(items: Sequence[ShowItem]) -> list[ShowItem]:
     whole = ShowItem(f"{times} {runs[0].kind}", sum(item.points for item in own), cards)
     first = items.index(own[0])
     return [*items[:first], whole, *(item for item in items[first:] if item not in own)]
-
-
-def tell_count(count: Count, names: tuple[str, str]) -> str:
-    """What to say to a person who has counted a hand, or has heard the agent count its own."""
-    own, points, agent = count.hand.owner == PERSON, count.hand.points, names[AGENT]
-    if own and count.said > points:
-        return f"{count.said} is too many: it is {points}"
-    if own and count.said < points:
-        pegs = f"{agent} pegs {count.claimed}" if count.claimed else f"you missed {count.missed}"
-        return f"{'muggins! Y' if count.claimed else 'y'}ou counted {count.said} of {points}: {pegs}"
-    if count.claimed:
-        return f"muggins! {agent} counted {count.said} of {points}: you peg {count.claimed}"
-    if count.missed:
-        pegs = f"you asked for {count.asked} and peg nothing" if count.asked else "nobody pegs the rest"
-        return f"{agent} counted {count.said} of {points}: {pegs}"
-    return f"{count.said} is right" + ", so there is nothing to peg" * (count.asked > 0)
-
-
-def tell_missed(counted: Counted | None, names: tuple[str, str]) -> str:
-    """What was missed of a hand of the show; empty if it was nothing."""
-    if not counted or not counted.missed:
-        return ""
-    who, other = names[counted.seat], names[1 - counted.seat]
-    pegs = f"{other} peg{'s' * (other != 'you')} {counted.claimed}" if counted.claimed else "nobody pegs them"
-    return f"{who} missed {counted.missed} of {counted.points}: {pegs}"

@@ -21,8 +21,7 @@ TEXTS = (
 VALUES = (*TEXTS, None, True, -1, 1 << 70, 1.5, 1e308, [], {}, [[]], [None, 7], ["5H"] * 500, {"game": "a"})
 GIVEN = {
     "agent": "greedy", "dealer": "cut", "scores": [0, 0], "seed": 1, "practice": True, "coach": "off", "at": 0,
-    "counting": "table", "people": ["a", "b"], "line": "{}", "cards": ["5H", "6H"], "counted": 0, "points": 0,
-    "position": "",
+    "people": ["a", "b"], "line": "{}", "cards": ["5H", "6H"], "position": "",
 }  # fmt: skip
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import http.client
 import json
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from crib_env.evaluate.play.page.games import READY, Games
-from crib_env.evaluate.play.page.server import served
+from crib_env.evaluate.play.page.server import listening
 from crib_env.evaluate.play.saved_game import GameSoFar
 
 
@@ -50,7 +51,7 @@ class Page(NamedTuple):
 
     def new(self, agent: str = "greedy", **changes):
         """A message for a new game; status and content of the answer."""
-        settings = {"dealer": "cut", "scores": [0, 0], "seed": 1, "practice": False, "coach": "on", "counting": "table"}
+        settings = {"dealer": "cut", "scores": [0, 0], "seed": 1, "practice": False, "coach": "on"}
         return self.ask("new", **{"agent": agent, **settings, **changes})
 
     def begin(self, agent: str = "greedy", **changes):
@@ -79,7 +80,21 @@ class Page(NamedTuple):
 
     def kept(self, state):
         """The game of a state as the server holds it."""
-        return self.games._open[state["game"]].result().game
+        return self.games._open[state["game"]].game
+
+
+@contextmanager
+def served(games: Games) -> Iterator[str]:
+    """Serves the page from a thread while the block runs; yields its address."""
+    with listening(games) as (server, listens, address):
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listens]}, daemon=True)
+        thread.start()
+        try:
+            yield address
+        finally:
+            server.should_exit = True
+            thread.join()
+            games.close()
 
 
 @contextmanager

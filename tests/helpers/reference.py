@@ -100,8 +100,6 @@ class ReferenceGame:
         self.pile = []  # cards since the count was last zero
         self.said_go = set()
         self.turn = self.pone
-        self.missed = {"pone's hand": 0, "dealer's hand": 0, "crib": 0}  # points that their owners overlook
-        self.claimed = dict(self.missed)  # of these, what the other player claims
         self.phase = "discard"
         if self.episode == "pegging":
             self.phase = "play"
@@ -207,7 +205,5 @@ class ReferenceGame:
             self.phase = "over"
             return
         for name, (owner, points) in self.hands_shown().items():
-            self._peg(owner, points - self.missed[name], name)
-            if self.claimed[name]:
-                self._peg(1 - owner, self.claimed[name], "muggins")
+            self._peg(owner, points, name)
         self.phase = "deal" if self.episode == "game" else "over"

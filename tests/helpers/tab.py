@@ -54,7 +54,7 @@ class Tab:
             field = self.page.locator(f"#new [name={name}]")
             if isinstance(value, bool):
                 field.set_checked(value)
-            elif name in ("coach", "counting", "dealer"):
+            elif name in ("coach", "dealer"):
                 field.select_option(value)
             else:
                 field.fill(str(value))
@@ -164,7 +164,7 @@ SIZES = {"laptop": (1366, 640), "phone": (390, 700), "large": (1920, 1080), "zoo
 
 
 def goes_on(page):
-    """One click on whatever waits, by hand nothing is counted or claimed; False at the end of the game."""
+    """One click on whatever waits, by hand nothing is counted; False at the end of the game."""
     page.wait_for_selector(f"{WAITING}, #game[data-turn=count] #guess, #do:not([disabled]):visible")
     if page.locator("#game[data-turn=count] #guess [aria-label='0 points']").count():
         page.click("#guess [aria-label='0 points']")

@@ -95,14 +95,12 @@ def play_both(
     seed: int,
     coach: str = "off",
     scores: tuple[int, int] = (0, 0),
-    counting: str = "table",
 ) -> list[str]:
     """Plays a game on several tables as the first one's legal cards come, and asks each for all that follows from it.
-    Where hands are counted by hand, two points are said and claimed.
 
     Returns the ids of the game; every answer is the same on all tables, but for these.
     """
-    form = {"agent": agent, "dealer": "cut", "scores": scores, "seed": seed, "practice": False, "counting": counting}
+    form = {"agent": agent, "dealer": "cut", "scores": scores, "seed": seed, "practice": False}
 
     def ask(name, **fields):
         found = [table.ask(name, **fields, **({"game": game} if game else {})) for table, game in zip(tables, games)]
@@ -117,9 +115,6 @@ def play_both(
     assert all(state == begun[0] for state in begun)
     state = begun[0]
     while not state["over"]:
-        if asks := state["frames"][-1].get("asks"):
-            state = ask("count", at=state["at"], counted=asks["counted"], points=2)
-            continue
         legal = state["frames"][-1]["sides"][0]["legal"]
         place = (7 * state["at"] + seed) % (len(legal) - state["choose"] + 1)
         if coach == "before":

@@ -6,71 +6,43 @@ import json
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from datetime import date, datetime
-from functools import partial
+from functools import cache
+from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, get_type_hints
 
 from crib_env import parse_card
 from crib_env.agents.registry import is_outside_agent
-from crib_env.evaluate.matches.muggins import HIGHEST
 from crib_env.evaluate.play.coach import HOW, review_rows
 from crib_env.evaluate.play.given_deals import day_rows, deal_of, imported, par_of, tell_day
 from crib_env.evaluate.play.lesson import RUSH, SECONDS, Lesson, Rush
-from crib_env.evaluate.play.levels import FIRST, LEVELS, level_of
-from crib_env.evaluate.play.page.as_json import (
-    GAME_ID,
-    cards_as_text,
-    choices_as_json,
-    latest_first,
-    level_row,
-    listed,
-    moment_of,
-    note_as_json,
-    state,
-    to_choose,
-    whole_game,
-)
+from crib_env.evaluate.play.levels import FIRST, LEVELS, OFFERED, level_of
+from crib_env.evaluate.play.page import as_json
+from crib_env.evaluate.play.page.as_json import cards_as_text, choices_as_json, latest_first, note_as_json
 from crib_env.evaluate.play.progress import charts, keep, played_game, progress_rows, rating, read_progress
 from crib_env.evaluate.play.saved_game import (
     DEALERS,
     FINISHED,
     Coaching,
-    Counting,
     Dealer,
     GameSoFar,
     SavedGame,
     Score,
     read_game,
 )
-from crib_env.evaluate.play.sitting import Looker, Sitting, in_thread
-from crib_env.evaluate.play.words import tell_count, tell_game
+from crib_env.evaluate.play.sitting import Looker, Sitting
 from crib_env.evaluate.skill.analysis.judges import PlayJudge, play_judge
 from crib_env.evaluate.skill.luck.variates import WINS
 from crib_env.files.json_text import parse_json
-from crib_env.values import Range, Seed, typed
+from crib_env.values import Seed, typed
 
-OFFERED = ("best", "expert", "halscrib", "careful", "heuristic", "greedy", "minimax", "ismcts", "random")
-"""Agents that the page lists beside the levels; any other may be named."""
-_SILENT = "random"  # the agent in the file of a game of two people; it is never asked
+if TYPE_CHECKING:
+    from crib_env.evaluate.play.page.rolling import Rolling
 
-
-class Warm(NamedTuple):
-    """What is compiled or loaded."""
-
-    table: bool
-    """The offered agent."""
-    coach: bool
-    """Notes and hints."""
-    all: bool
-    """Also the reviews of finished games, and the other levels."""
-    says: str
-    """What is made ready now; empty when all is."""
-
-
-COLD, READY = Warm(False, False, False, "your opponent"), Warm(True, True, True, "")
+COLD, COACH, REVIEWS, READY = "your opponent", "the coach", "the review of games", ""
+"""What is compiled or loaded now, in this order."""
 
 
 class MovedOn(ValueError):
@@ -109,30 +81,28 @@ class Games:
         self._folder, self._record, self.offered = folder, record, offered
         self._resumed, self._seed, self._opponents, self._others = resumed, seed, opponents, others
         self._judge = judge or play_judge()
-        self._open: dict[str, Future[Sitting]] = {}
+        self._open: dict[str, Sitting] = {}
         self._rush: Rush | None = None  # the last one
-        self._pars: dict[str, tuple[int, int]] = {}  # by day
-        self._rolls: tuple[Any, Any] = None, None  # the decision that is rolled out, and its rollout
-        self._lock = threading.Lock()
+        self._par = cache(lambda day: par_of(day, self._judge))
+        self._rolling: Rolling | None = None  # the rollout that goes on
+        self._lock = threading.Lock()  # one request at a time uses a game
         self.warm = COLD
 
     def close(self) -> None:
         """Lets other processes open the games, and stops a rollout."""
-        if self._rolls[1]:
-            self._rolls[1].stop()
-        with self._lock:
-            for opening in self._open.values():
-                if opening.done() and not opening.exception():
-                    opening.result().game.close()
+        if self._rolling:
+            self._rolling.stop()
+        for opened in [*self._open.values()]:
+            opened.game.close()
 
     def lobby(self) -> dict[str, Any]:
         """Unfinished and finished games, and the settings offered for a new one."""
         offered = self.offered
         return {
-            "warm": self.warm._asdict(),
+            "warm": self.warm,
             "resume": self._resumed,
             "agents": self._opponents,
-            "levels": [level_row(level) for level in LEVELS],
+            "levels": [{"name": level.name, "agent": level.agent, "says": level.says} for level in LEVELS],
             "offered": {
                 "agent": offered.agent,
                 "dealer": next(name for name, seat in DEALERS.items() if seat == offered.first_dealer),
@@ -140,11 +110,10 @@ class Games:
                 "seed": self._seed,
                 "practice": offered.practice,
                 "coach": offered.coach,
-                "counting": offered.counting,
                 "first": offered.agent == FIRST.agent,
             },
-            "waiting": listed(self._folder),
-            "finished": listed(self._folder / FINISHED),
+            "waiting": as_json.listed(self._folder),
+            "finished": as_json.listed(self._folder / FINISHED),
         }
 
     def new(
@@ -155,19 +124,18 @@ class Games:
         seed: Seed | None,
         practice: bool,
         coach: Coaching,
-        counting: Counting,
     ) -> dict[str, Any]:
         """Begins a game."""
         if not self._others and agent not in (*self._opponents, *(level.agent for level in LEVELS)):
             raise ValueError(f"{agent!r} does not play on this page: choose a level or {', '.join(self._opponents)}")
         number = secrets.randbelow(2**32) if seed is None else seed
-        return self._begin(GameSoFar(agent, number, DEALERS[dealer], scores, (), practice, coach, counting))
+        return self._begin(GameSoFar(agent, number, DEALERS[dealer], scores, (), practice, coach))
 
     def pair(self, people: tuple[str, str]) -> dict[str, Any]:
         """Begins a game between two people at this machine."""
-        seed = secrets.randbelow(2**32)
-        names = tuple(name.strip() for name in people)
-        return self._begin(GameSoFar(_SILENT, seed, None, (0, 0), (), coach="off", people=names))
+        names, seed = tuple(name.strip() for name in people), secrets.randbelow(2**32)
+        # the agent is never asked
+        return self._begin(GameSoFar("random", seed, None, (0, 0), (), coach="off", people=names))
 
     def take(self, game: str, at: int) -> dict[str, Any]:
         """The person whose turn it is takes the seat, and sees the hand."""
@@ -178,36 +146,27 @@ class Games:
     def bring(self, line: str) -> dict[str, Any]:
         """Takes in a recorded game, a line or a link (:func:`imported`), to look through it; the same one once."""
         brought = imported(line)
-
-        def of(game: GameSoFar) -> tuple[object, ...]:
-            return game.agent, game.opponent, game.deals, game.cards
-
-        kept = self._kept(lambda game: of(game) == of(brought))
-        return self.look(kept) if kept else self._begin(brought)
+        of = attrgetter("agent", "opponent", "deals", "cards")
+        return self._kept_or_new(brought, lambda game: of(game) == of(brought))
 
     def today(self) -> dict[str, Any]:
         """Begins the deal of the day, or goes on with it (:func:`deal_of`)."""
         start = deal_of(date.today())
-        kept = self._kept(lambda game: game.day == start.day and not game.practice)
-        return self.look(kept) if kept else self._begin(start)
+        return self._kept_or_new(start, lambda game: game.day == start.day and not game.practice)
 
     def rematch(self, game: str) -> dict[str, Any]:
         """Begins another game against the same agent; the loser of the last deals first."""
         with self._finished(game, "a rematch begins") as opened:
-            loser = int(opened.game.games["scores"][0].argmin())
-            is_practice = opened.game.so_far.practice and not opened.game.so_far.deals  # those of an imported game go
-            changes = {"first_dealer": loser, "scores": (0, 0), "deals": (), "opponent": "", "practice": is_practice}
-            if opened.game.so_far.day:  # a whole game follows, with the coach
-                changes |= {"day": "", "coach": "on"}
-            so_far = opened.game.until(0, seed=secrets.randbelow(2**32), **changes)
-        return self._begin(so_far)
+            last, loser = opened.game.so_far, int(opened.game.games["scores"][0].argmin())
+        seed, coach = secrets.randbelow(2**32), "on" if last.day else last.coach
+        practice = last.practice and not last.deals  # an imported game is one
+        return self._begin(GameSoFar(last.agent, seed, loser, (0, 0), (), practice, coach, people=last.people))
 
     def delete(self, game: str) -> dict[str, Any]:
         """Deletes a game; what was recorded of a finished one stays."""
         with self._held(game) as opened:
             opened.game.delete()
-            with self._lock:
-                del self._open[game]
+            del self._open[game]
         return {}
 
     def look(self, game: str) -> dict[str, Any]:
@@ -222,26 +181,10 @@ class Games:
         """Plays the person's cards, and then the agent's until it is the person's turn."""
         with self._held(game, at) as opened:
             chosen = [parse_card(card) for card in cards]
-            n = to_choose(opened.game, opened.looker.seat) if opened.looker.sees else 0
-            if not n or len(chosen) != n:
-                raise ValueError(f"{len(chosen)} cards are not allowed: name {n}")
-            if len(set(chosen)) < len(chosen):
-                raise ValueError(f"{cards[0]} is named twice")
+            n = as_json.to_choose(opened.game, opened.looker.seat) if opened.looker.sees else 0
+            if not n or len(chosen) != n or len({*chosen}) != n:
+                raise ValueError(f"these {len(chosen)} cards are not allowed: name {n} different ones")
             return self._settled(opened, at, looker=opened.play(chosen))
-
-    def count(self, game: str, at: int, counted: int, points: Annotated[int, Range(0, HIGHEST)]) -> dict[str, Any]:
-        """What the person says to the hand that is counted next; then what follows.
-
-        Args:
-            game, at: see :class:`Games`.
-            counted: how many hands of this show the page has seen counted.
-            points: of the person's own hand; or those that it claims of the other's, 0 for none.
-        """
-        with self._held(game, at) as opened:
-            if opened.game.show is None or opened.game.show.counted != counted:
-                raise MovedOn("the game has moved on")
-            place, told = opened.game.place, tell_count(opened.game.count(points), opened.game.names)
-            return {**self._settled(opened, *place), "told": told}
 
     def back(self, game: str, at: int) -> dict[str, Any]:
         """Takes the last decision back."""
@@ -250,18 +193,18 @@ class Games:
             return self._settled(opened)
 
     def again(self, game: str, at: int) -> dict[str, Any]:
-        """Begins a practice game at a decision of a finished game. Its deals are the same, and show all cards."""
+        """Begins a practice game at a decision of a finished game, with the same deals."""
         with self._finished(game, "try again") as opened:
             _check_has_coach(opened)
             opened.game.view_at(at)
             so_far = opened.game.until(at, practice=True)
         return self._begin(so_far)
 
-    def set(self, game: str, coach: Coaching, counting: Counting) -> dict[str, Any]:
-        """Changes the settings of the coach and of counting."""
+    def set(self, game: str, coach: Coaching) -> dict[str, Any]:
+        """Changes when the coach speaks."""
         with self._held(game) as opened:
             _check_has_coach(opened)
-            opened.game.set(coach, counting)
+            opened.game.set(coach)
             return self._settled(opened)
 
     def hint(self, game: str, at: int) -> dict[str, Any]:
@@ -274,11 +217,11 @@ class Games:
 
     def notes(self, game: str) -> dict[str, Any]:
         """The coach's comments so far, and the chance to win; empty until it is ready."""
-        found: dict[str, Any] = {"warm": self.warm.coach, "how": HOW, "notes": [], "line": []}
-        if not self.warm.coach:
-            return found
+        if not self._has_coach:
+            return {"warm": False, "how": HOW, "notes": [], "line": []}
         with self._held(game) as opened:
-            return found | {"notes": [*map(note_as_json, opened.coach.notes())], "line": opened.coach.line()}
+            notes, line = [*map(note_as_json, opened.coach.notes())], opened.coach.line()
+            return {"warm": True, "how": HOW, "notes": notes, "line": line}
 
     def review(self, game: str) -> dict[str, Any]:
         """A finished game: errors, luck, every moment; it counts in the person's progress from now on."""
@@ -286,14 +229,12 @@ class Games:
             so_far, coach = opened.game.so_far, opened.coach
             if so_far.counts:
                 keep(self._folder, played_game(coach))
-            if so_far.day:
-                rows = [*day_rows(coach, self._par(so_far.day))]
-            else:
-                rows = [*review_rows(coach.analysis(), level_of(so_far.agent))]
+            is_day, level = bool(so_far.day), level_of(so_far.agent)
+            rows = day_rows(coach, self._par(so_far.day)) if is_day else review_rows(coach.analysis(), level)
             return {
-                "rows": rows,
+                "rows": [*rows],
                 "costliest": [*map(note_as_json, coach.costliest())],
-                "frames": whole_game(opened.game),
+                "frames": as_json.whole_game(opened.game),
                 "luck": [] if so_far.day else coach.analysis().luck[:, :, WINS].sum(axis=1).tolist(),
             }
 
@@ -311,22 +252,22 @@ class Games:
     def roll(self, game: str, at: int, on: bool) -> dict[str, Any]:
         """What is known of a rollout of a decision of a finished game, which begins, goes on, or stops if not ``on``.
 
-        There is one rollout at a time, and nothing is said of one that another has ended. The site has none.
+        There is one at a time, and nothing is said of one that another has ended. The site has none.
         """
         from crib_env.evaluate.play.page.rolling import Rolling
 
         with self._finished(game, "roll out") as opened:
-            decision = opened.game.view_at(at)
-        with self._lock:
-            of, rolling = self._rolls
-            if rolling and (of == (game, at)) != on:
+            decision, rolling = opened.game.view_at(at), self._rolling
+            if rolling is None or rolling.of != (game, at):
+                if not on:
+                    return {}
+                if rolling:
+                    rolling.stop()
+                rolling = self._rolling = Rolling((game, at), *decision)
+            elif not on:
                 rolling.stop()
-            if on and of != (game, at):
-                rolling = Rolling(*decision)
-            if on or of == (game, at):
-                self._rolls = ((game, at) if on else None), rolling
-                return rolling.as_json()
-        return {}
+                self._rolling = None
+            return rolling.as_json()
 
     def lesson(self, theme: str) -> dict[str, Any]:
         """The positions of today, of a theme that are due, or of a rush that begins now, without their answers; and
@@ -341,7 +282,7 @@ class Games:
                 "id": position.id,
                 "title": position.title,
                 "choose": position.n_cards,
-                "frame": moment_of(position.games, ("you", "your opponent")),
+                "frame": as_json.moment_of(position.games, ("you", "your opponent")),
                 "given": given.get(position.id, False),
             }
             for position in lesson.positions
@@ -352,11 +293,11 @@ class Games:
         """What the coach says to an answer to a position of a lesson, by its id; all choices, and published answers.
         In a rush that has not ended, only whether it is right."""
         self._check_is_ready()
-        lesson = self._lesson(theme)
-        asked, chosen = lesson.position(position), [parse_card(card) for card in cards]
+        lesson, chosen = self._lesson(theme), [parse_card(card) for card in cards]
+        asked = lesson.position(position)
         note = lesson.judged(asked, chosen, self._judge)
         found = {"right": note.size == "best", "best": lesson.best()}
-        if theme == RUSH and lesson.left > 0:
+        if theme == RUSH and lesson.counts:
             return found
         return found | {
             "note": note_as_json(note),
@@ -365,13 +306,12 @@ class Games:
         }
 
     def share(self, game: str) -> dict[str, Any]:
-        """A finished game as text for people, as a line that can be imported, and for a link."""
+        """A finished game as a line that can be imported, and for a link; of the deal of a day a text."""
         with self._finished(game, "share it") as opened:
             if day := opened.game.so_far.day:
                 return {"text": tell_day(opened.coach, self._par(day)), "line": "", "code": ""}
-            analysis = opened.coach.analysis()
-            text, record = tell_game(opened.game, analysis), analysis.record
-            return {"text": text, "line": record.to_line(), "code": record.to_code()}
+            record = opened.game.record()
+            return {"text": "", "line": record.to_line(), "code": record.to_code()}
 
     def _lesson(self, theme: str) -> Lesson:
         if theme != RUSH:
@@ -380,42 +320,38 @@ class Games:
             raise ValueError("there is no rush: begin one")
         return self._rush
 
-    def _par(self, day: str) -> tuple[int, int]:
-        if day not in self._pars:
-            self._pars[day] = par_of(date.fromisoformat(day), self._judge)
-        return self._pars[day]
-
-    def _kept(self, is_it: Callable[[GameSoFar], bool]) -> str | None:
-        """The id of the latest game of the folder that is the one asked for."""
+    def _kept_or_new(self, start: GameSoFar, is_it: Callable[[GameSoFar], bool]) -> dict[str, Any]:
+        """The latest game of the folder that is the one asked for; a new one if there is none."""
         for file in latest_first(self._folder, self._folder / FINISHED):
             with suppress(ValueError):  # as in listed
                 if is_it(read_game(file)):
-                    return file.stem
-        return None
+                    return self.look(file.stem)
+        return self._begin(start)
 
     def _begin(self, so_far: GameSoFar) -> dict[str, Any]:
         if is_outside_agent(so_far.agent) and so_far.agent != self.offered.agent:
             fault = f"agent {so_far.agent!r} is code of your own"
             raise ValueError(f"{fault}: name it on the command line to play against it")
-        game, opening = SavedGame.begin_in(so_far, self._folder), Future[Sitting]()
-        opened = Sitting(game, self._judge, self._record)
-        opening.set_result(opened)
+        opened = Sitting(SavedGame.begin_in(so_far, self._folder), self._judge, self._record)
+        self._open[opened.game.file.stem] = opened
         with self._lock:
-            self._open[opened.game.file.stem] = opening
-        with opened.lock:
             return self._settled(opened, len(so_far.cards))
 
+    @property
+    def _has_coach(self) -> bool:
+        return self.warm in (REVIEWS, READY)
+
     def _check_is_ready(self) -> None:
-        if not self.warm.coach:
+        if not self._has_coach:
             raise ValueError("the coach is not ready yet: the first start can take a minute")
 
     @contextmanager
     def _held(self, name: str, at: int | None = None) -> Iterator[Sitting]:
         """A game, for this request alone; with ``at``, if the page shows its present state."""
-        opened = self._opening(name).result()
-        with opened.lock:
-            if self._opening(name).result() is not opened:  # it was deleted meanwhile
-                raise ValueError(f"there is no game {name!r}")
+        with self._lock:
+            if name not in self._open:
+                self._open[name] = self._opened(name)
+            opened = self._open[name]
             if at not in (None, len(opened.game.played)):
                 raise MovedOn("the game has moved on")
             yield opened
@@ -427,39 +363,26 @@ class Games:
                 raise ValueError(f"the game is not over: {then} when it is")
             yield opened
 
-    def _opening(self, name: str) -> Future[Sitting]:
-        """A game that is open, or will be; the others do not wait for it."""
-        if not GAME_ID.fullmatch(name):
+    def _opened(self, name: str) -> Sitting:
+        files = [folder / f"{name}.json" for folder in (self._folder, self._folder / FINISHED)]
+        file = next((file for file in files if as_json.GAME_ID.fullmatch(name) and file.is_file()), None)
+        if file is None:
             raise ValueError(f"there is no game {name[:40]!r}")
-        with self._lock:
-            opening = self._open.get(name)
-            if opening is None or (opening.done() and opening.exception()):
-                files = [folder / f"{name}.json" for folder in (self._folder, self._folder / FINISHED)]
-                file = next((file for file in files if file.is_file()), None)
-                if file is None:
-                    raise ValueError(f"there is no game {name!r}")
-                opening = self._open[name] = in_thread(partial(self._resumed_game, file))
-            return opening
-
-    def _resumed_game(self, file: Path) -> Sitting:
         named = self.offered.agent  # by the user
         game = SavedGame.resume(file, named if read_game(file).agent == named else None)
         return Sitting(game, self._judge, self._record)
 
     @staticmethod
-    def _settled(opened: Sitting, since: int | None = None, seen: int = 0, looker: Looker | None = None) -> Any:
+    def _settled(opened: Sitting, since: int | None = None, looker: Looker | None = None) -> dict[str, Any]:
         """The state of a game when it is the person's turn, or the game is over.
 
-        Args:
-            opened: the game.
-            since: how many cards the page has seen played; by default all.
-            seen: of the next card, how many stages.
-            looker: who saw the moments since then; by default the one who looks now.
+        The page has seen ``since`` cards played, by default all; ``looker`` saw the moments since then, by default the
+        one who looks now.
         """
         since = len(opened.game.played) if since is None else since
         opened.settle()
         then = opened.looker
-        return {"game": opened.game.file.stem, **state(opened.game, (since, seen), looker or then, then)}
+        return {"game": opened.game.file.stem, **as_json.state(opened.game, since, looker or then, then)}
 
 
 def _check_has_coach(opened: Sitting) -> None:
@@ -480,14 +403,8 @@ MESSAGES = {name: _fields(name) for name in vars(Games) if name[0] != "_" and na
 """What the page may ask, and the fields of each message."""
 
 
-def answered(games: Games, name: str, content: str) -> tuple[int, str]:
-    """The status of HTTP and the JSON of an answer.
-
-    Args:
-        games: they answer.
-        name: of the message, one of ``MESSAGES``.
-        content: JSON, the fields of the message.
-    """
+def answered(games: Games, name: str, content: str | bytes) -> tuple[int, str]:
+    """The status of HTTP and the JSON of the answer to a message of ``MESSAGES``, whose fields are JSON too."""
     try:
         message = typed(parse_json(content), MESSAGES[name], "the message")
         return 200, json.dumps(getattr(games, name)(*message), separators=(",", ":"))

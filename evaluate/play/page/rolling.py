@@ -19,12 +19,11 @@ _SECONDS = 60.0
 class Rolling:
     """All choices of a decision, played on by ``best`` in both seats until one is best, or for a minute.
 
-    Args:
-        view: one decision.
-        chosen: the cards discarded, or the card laid, which is named for its rank.
+    ``of``: the game and the moment; ``chosen``: the cards discarded, or the card laid, which is named for its rank.
     """
 
-    def __init__(self, view: PlayerViews, chosen: Sequence[int]) -> None:
+    def __init__(self, of: tuple[str, int], view: PlayerViews, chosen: Sequence[int]) -> None:
+        self.of = of
         self._chosen, self._stopped = sorted(chosen), Event()
         self._found: Rollout | None = None
         self._made = in_thread(partial(rollout, view, on_progress=self._tell, seconds=_SECONDS))

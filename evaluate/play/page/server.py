@@ -20,7 +20,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from crib_env.evaluate.play.page.games import MESSAGES, Games, answered
-from crib_env.evaluate.play.page.pictures import board, card_faces, colours
+from crib_env.evaluate.play.page.pictures import board, card_faces
 from crib_env.evaluate.play.page.warming import warmed_up
 from crib_env.evaluate.play.saved_game import PERSON
 from crib_env.evaluate.play.sitting import in_thread
@@ -46,17 +46,14 @@ def page_files() -> dict[str, bytes]:
     files = {path.name: path.read_bytes() for path in sorted(_STATIC.iterdir())}
     page = files.pop("index.html").decode()
     page = page.replace("<!-- cards -->", card_faces()).replace("<!-- board -->", board(PERSON))
-    return files | {"": page.encode(), "colours.css": colours().encode()}
+    return files | {"": page.encode()}
 
 
 def make_app(games: Games, token: str, origin: str) -> ASGIApp:
     """The server's application.
 
-    Args:
-        games: the games that it serves.
-        token: first part of every path.
-        origin: as in ``http://127.0.0.1:8000``; requests by another name of the machine, or from a page of another
-            origin, are refused.
+    The token is the first part of every path. Requests by another name of the machine than in ``origin``, such as
+    ``http://127.0.0.1:8000``, or from a page of another origin are refused.
     """
 
     async def send_file(request: Request) -> Response:
@@ -74,13 +71,9 @@ def make_app(games: Games, token: str, origin: str) -> ASGIApp:
                 content += part
                 if len(content) > LARGEST:
                     return JSONResponse({"error": f"a message has at most {LARGEST} bytes"}, 413)
-            text = content.decode()
+            status, found = await asyncio.wrap_future(in_thread(partial(answered, games, name, content)))
         except ClientDisconnect:
             return Response()  # to nobody
-        except ValueError as error:
-            return JSONResponse({"error": str(error)}, 400)
-        try:
-            status, found = await asyncio.wrap_future(in_thread(partial(answered, games, name, text)))
         except asyncio.CancelledError:  # the server ends, and an agent still thinks
             return Response(status_code=503)
         return Response(found, status, media_type="application/json")
@@ -92,86 +85,58 @@ def make_app(games: Games, token: str, origin: str) -> ASGIApp:
             Route(f"/{token}/", send_file, methods=["GET"]),
         ]
     )
-    return _Guard(app, token, origin)
+    return _guarded(app, token, origin)
 
 
-class _Guard:
+def _guarded(app: ASGIApp, token: str, origin: str) -> ASGIApp:
     """Refuses all requests that do not come from the page itself."""
 
-    def __init__(self, app: ASGIApp, token: str, origin: str) -> None:
-        self._app, self._token, self._origin = app, token.encode(), origin.encode()
-        self._host = self._origin.partition(b"://")[2]
+    def fault(scope: Scope) -> str:
+        headers = dict(scope["headers"])
+        found = scope["path"].removeprefix("/").partition("/")[0]  # the path of OPTIONS * has no slash
+        if not hmac.compare_digest(found.encode(), token.encode()):
+            return "the token is wrong: take the address that the server has printed"
+        if headers.get(b"host", b"").decode("latin-1") != origin.partition("://")[2]:
+            return "the page is asked for by another name"
+        asks = headers.get(b"origin", b"" if scope["method"] == "POST" else origin.encode())
+        if asks != origin.encode() or headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
+            return "another page is asking"
+        return ""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = dict(scope.get("headers", ()))
-
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 own = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
                 message = {**message, "headers": [*message["headers"], *own]}
             await send(message)
 
-        if scope["type"] == "http" and (fault := self._fault(scope, headers)):
-            await PlainTextResponse(fault, 403)(scope, receive, send_with_headers)
-        else:
-            await self._app(scope, receive, send_with_headers)
+        refused = fault(scope) if scope["type"] == "http" else ""
+        await (PlainTextResponse(refused, 403) if refused else app)(scope, receive, send_with_headers)
 
-    def _fault(self, scope: Scope, headers: dict[bytes, bytes]) -> str:
-        token = scope["path"].removeprefix("/").partition("/")[0].encode()  # the path of OPTIONS * has no slash
-        if not hmac.compare_digest(token, self._token):
-            return "the token is wrong: take the address that the server has printed"
-        if headers.get(b"host") != self._host:
-            return "the page is asked for by another name"
-        origin = headers.get(b"origin", b"" if scope["method"] == "POST" else self._origin)
-        if origin != self._origin or headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
-            return "another page is asking"
-        return ""
+    return answer
 
 
 @contextmanager
-def _listening(games: Games) -> Iterator[tuple[uvicorn.Server, socket.socket, str]]:
+def listening(games: Games) -> Iterator[tuple[uvicorn.Server, socket.socket, str]]:
     """A server on a free port of 127.0.0.1, its socket, and the address of its page."""
     # asyncio sends small packets at once only if the protocol is named.
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
-        listening.bind(("127.0.0.1", 0))
-        listening.listen()
-        origin, token = f"http://127.0.0.1:{listening.getsockname()[1]}", secrets.token_urlsafe(24)
-        app = make_app(games, token, origin)
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listens:
+        listens.bind(("127.0.0.1", 0))
+        listens.listen()
+        origin, token = f"http://127.0.0.1:{listens.getsockname()[1]}", secrets.token_urlsafe(24)
         config = uvicorn.Config(
-            app,
+            make_app(games, token, origin),
             ws="none",
             lifespan="off",
             log_level="warning",
             limit_concurrency=MOST_CONNECTIONS,
             timeout_graceful_shutdown=2,
         )
-        yield uvicorn.Server(config), listening, f"{origin}/{token}/"
-
-
-@contextmanager
-def served(games: Games) -> Iterator[str]:
-    """Serves the page from a thread while the block runs; yields its address."""
-    with _listening(games) as (server, listening, address):
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-        thread.start()
-        try:
-            yield address
-        finally:
-            server.should_exit = True
-            thread.join()
-            games.close()
+        yield uvicorn.Server(config), listens, f"{origin}/{token}/"
 
 
 def serve(games: Games, on_start: Callable[[str], object]) -> None:
-    """Serves the page until Ctrl-C.
-
-    Args:
-        games: the games that it serves; their kernels are compiled meanwhile.
-        on_start: called with the address.
-
-    Raises:
-        ValueError: the offered agent cannot be made.
-    """
+    """Serves the page until Ctrl-C, and compiles kernels meanwhile; ``on_start`` is called with the address."""
     faults: list[Exception] = []
 
     def warm_up() -> None:
@@ -182,9 +147,9 @@ def serve(games: Games, on_start: Callable[[str], object]) -> None:
             faults.append(error)
             server.should_exit = True
 
-    with _listening(games) as (server, listening, address):
+    with listening(games) as (server, listens, address):
         threading.Thread(target=warm_up, daemon=True).start()
         on_start(address)
-        server.run(sockets=[listening])
+        server.run(sockets=[listens])
     if faults:
         raise faults[0]

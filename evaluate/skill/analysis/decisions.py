@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,10 +24,9 @@ from crib_env.cards import format_cards
 from crib_env.engine import DEAL, GAME, GAME_EPISODE, OVER, begin_deal
 from crib_env.evaluate.files import write_json
 from crib_env.evaluate.matches.game_records import GameRecord
-from crib_env.evaluate.matches.muggins import write_missed
 from crib_env.evaluate.rollout import Choice, rollout
 from crib_env.evaluate.skill.analysis.judges import PlayJudge, Worth, discard_worth
-from crib_env.evaluate.skill.luck.variates import CHANCES, NET_POINTS, RESULTS, WINS, LuckMeter, results
+from crib_env.evaluate.skill.luck.variates import RESULTS, LuckMeter, results
 from crib_env.evaluate.skill.positions import act_all, begin_all
 from crib_env.evaluate.statistics import Measured
 from crib_env.exact.discard_statistics import PLACES
@@ -161,22 +160,6 @@ class GameAnalysis(NamedTuple):
     dealers: tuple[int, ...]
     """Seat of the dealer of each deal."""
 
-    def told_luck(self, deal: int) -> list[str]:
-        """The luck of a deal, a line for each chance that brought any."""
-        lines = []
-        for name, luck in zip(CHANCES, self.luck[deal]):
-            if abs(luck[WINS]) >= LEAST:
-                seat = 0 if luck[WINS] > 0 else 1
-                points = luck[NET_POINTS] * (1 if seat == 0 else -1)
-                brought = f"{points:+.1f} points, +{_to_win(abs(luck[WINS]))}"
-                lines.append(f"luck of the {name}: {self.record.names[seat]} {brought}")
-        return lines
-
-    def told_losses(self, deal: int) -> dict[int, str]:
-        """The decisions of a deal that lost something in words, by the number of the card in the deal."""
-        lost = (one for one in self.decisions if one.deal == deal and one.chance_lost >= LEAST)
-        return {decision.place: decision.told() for decision in lost}
-
 
 def _to_win(chance: float) -> str:
     return f"{100 * chance:.1f} % points to win"
@@ -219,17 +202,11 @@ class RecordedGames:
     def __init__(self, records: Sequence[GameRecord]) -> None:
         self._deals = [[parse_cards(deal) for deal in record.deals] for record in records]
         self._cards = [[parse_cards(cards) for cards in record.cards] for record in records]
-        self._missed = [record.missed for record in records]
         self.games = np.zeros(len(records), GAME)
         first_dealers = np.array([record.first_dealer for record in records])
         scores = np.array([record.start_scores for record in records])
         begin_all(self.games, np.array([deals[0] for deals in self._deals]), first_dealers, scores, GAME_EPISODE)
         self.meter = LuckMeter(self.games)
-        self._overlook(range(len(records)))
-
-    def _overlook(self, rows: Iterable[int]) -> None:
-        for row in (row for row in rows if self._missed[row]):
-            write_missed(self.games[row : row + 1], self._missed[row])
 
     def moments(self) -> Iterator[Moment]:
         """Plays all games to their ends; yields each moment before its cards are played."""
@@ -239,7 +216,6 @@ class RecordedGames:
             for row in begun.tolist():
                 games["cards"][row] = self._deals[row][games["n_deals"][row]]
             _deal(games, begun)
-            self._overlook(begun.tolist())
             places[begun] = 0
             deals = games["n_deals"][rows].astype(np.int64) - 1
             left = [self._cards[row][deal][place:] for row, deal, place in zip(rows, deals, places[rows])]
@@ -397,14 +373,8 @@ def _error_rate(games: list[list[Decision]]) -> ErrorRate | None:
     if not counts.sum():
         return None
 
-    def mean(totals: list[float]) -> Measured:
-        # A ratio of sums over games: decisions of one game need not be independent.
-        values = np.array(totals)
-        rate = float(values.sum() / counts.sum())
-        return Measured(rate, Measured.of((values - rate * counts) / counts.mean()).half_width, int(counts.sum()))
-
     return ErrorRate(
         int(counts.sum()),
-        mean([sum(decision.chance_lost for decision in decisions) for decisions in games]),
-        mean([sum(decision.points_lost for decision in decisions) for decisions in games]),
+        Measured.ratio([sum(decision.chance_lost for decision in decisions) for decisions in games], counts),
+        Measured.ratio([sum(decision.points_lost for decision in decisions) for decisions in games], counts),
     )

@@ -141,21 +141,32 @@ function showEnd() {
 async function step(one) {
   if (one.mover === 1 && frame && !one.counted) await wait(THINKING * pace());
   if (one.counted) {
-    const was = frame ?? one, told = state.told, game = id;
+    const was = frame ?? one, asks = preferences.count && !one.counted.seat && !state.people, game = id;
     draw({ ...one, sides: one.sides.map((side, k) => ({ ...side, score: was.sides[k].score, rear_peg: was.sides[k].rear_peg })) });
-    tellVerdict(told);
-    state.told = "";
+    if (asks) await countFirst(one.counted);
+    if (id !== game) return;
     await countAloud(one, names(), say);
     if (id !== game) return;
     draw(one);
-    if (one.counted.crib || told) await next(); else await wait(HAND * pace());
+    if (one.counted.crib || asks) await next(); else await wait(HAND * pace());
     tellVerdict("");
   } else {
-    if (!one.asks) clearShow();
+    clearShow();
     draw(one);
     say(...one.said);
     if (one !== present()) await wait(LOOKING * pace());
   }
+}
+
+// The person says what a hand of its own is worth, before the table does.
+async function countFirst(hand) {
+  const game = id;
+  find("game").dataset.turn = "count";
+  find("said").textContent = "How many points?";
+  const points = await new Promise(done => askPoints(hand, names(), done)), missed = hand.points - points;
+  if (id !== game) return;
+  find("game").dataset.turn = "wait";
+  tellVerdict(missed > 0 ? `you counted ${points} of ${hand.points}: you missed ${missed}` : missed ? `${points} is too many: it is ${hand.points}` : `${points} is right`);
 }
 
 // Once a deal, somebody says that they have seen enough.
@@ -164,7 +175,7 @@ async function next() {
   await new Promise(done => {
     going = done;
     button("Go on", done);
-    if (pace() === 0 && state.counting === "table") done();
+    if (pace() === 0 && !preferences.count) done();
   });
   going = null;
   if (id === game) button(null);
@@ -204,7 +215,7 @@ function controls() {
   find("hint").hidden = !isMine || state.people || Boolean(state.day && !state.practice);
   find("leave").hidden = busy || !state?.over;
   find("undo").hidden = busy || !state?.undo;
-  Object.assign(find("game").dataset, { turn: !isMine ? (busy ? "wait" : state?.over ? "over" : state?.take ? "pass" : state && present().asks ? "count" : "wait") : discards ? "discard" : "play", at: state?.at ?? "" });
+  Object.assign(find("game").dataset, { turn: !isMine ? (busy ? "wait" : state?.over ? "over" : state?.take ? "pass" : "wait") : discards ? "discard" : "play", at: state?.at ?? "" });
   if (busy || !state) return;
   if (state.over) {
     say(present().caption);
@@ -217,12 +228,6 @@ function controls() {
     const left = state.choose - chosen.length;
     find("prompt").textContent = left ? `${left === 1 ? "One card" : "Two cards"} for ${whose}.` : "";
     if (!left) button(`Discard ${chosen.join(" ")}`, () => act("play", { at: state.at, cards: chosen }));
-  } else if (present().asks) {
-    const { counted, said } = present().asks;
-    const count = points => act("count", { at: state.at, counted, points });
-    find("said").textContent = said === null ? "How many points?" : "Were points missed? Tap how many.";
-    if (said !== null) button("Agreed", () => count(0));
-    askPoints(present().asks, names(), count);
   } else if (isMine) {
     find("prompt").textContent = state.people ? `${state.you}, lay a card.` : "Lay a card.";
   }
@@ -290,21 +295,18 @@ document.addEventListener("keydown", event => {
 
 function settings() {
   offer(form.coach, state.coach);
-  form.counting.value = state.counting;
-  form.coach.disabled = form.counting.disabled = state.people || Boolean(state.day);
+  form.coach.disabled = state.people || Boolean(state.day);
 }
 
-const form = find("settings"), CHECKED = ["four", "keys", "forced"];
+const form = find("settings"), CHECKED = ["four", "keys", "forced", "count"];
 form.pace.value = preferences.pace;
 for (const name of CHECKED) form[name].checked = preferences[name];
 form.addEventListener("submit", event => event.preventDefault());
 form.addEventListener("change", async event => {
   prefer({ pace: form.pace.value, ...Object.fromEntries(CHECKED.map(name => [name, form[name].checked])) });
-  if (!["coach", "counting"].includes(event.target.name) || !id) return;
+  if (event.target.name !== "coach" || !id) return;
   try {
-    const found = await ask("set", { game: id, coach: form.coach.value, counting: form.counting.value });
-    if (present().asks) return openGame(id);
-    Object.assign(state, { coach: found.coach, counting: found.counting });
+    state.coach = (await ask("set", { game: id, coach: form.coach.value })).coach;
     openCoach({ ...state, again, showEnd });
   } catch (error) {
     fault(error);

@@ -32,14 +32,13 @@ function fill({ levels, agents, offered }) {
     element("input", { type: "radio", name: "level", value: level.agent }),
     element("strong", {}, level.name), element("span", {}, level.says))));
   const isLevel = agent => levels.some(level => level.agent === agent);
-  for (const name of ["coach", "counting"]) form[name].replaceChildren(...[...find("settings")[name].options].map(one => one.cloneNode(true)));
+  form.coach.replaceChildren(...[...find("settings").coach.options].map(one => one.cloneNode(true)));
   form.level.value = isLevel(preferences.level) && offered.first ? preferences.level : isLevel(offered.agent) ? offered.agent : levels.at(-1).agent;
   form.agent.value = isLevel(offered.agent) ? "" : offered.agent;
   form.dealer.value = offered.dealer;
   [form.own.value, form.theirs.value] = offered.scores;
   form.seed.value = offered.seed ?? "";
   offer(form.coach, offered.coach);
-  form.counting.value = offered.counting;
   form.practice.checked = offered.practice;
   find("more").open = Boolean(form.agent.value);
 }
@@ -85,10 +84,10 @@ function when(game) {
 }
 
 function warming(warm) {
-  const ready = warm.table ? "You can play; " : "";
-  find("warming").textContent = warm.all ? "" : `${ready}getting ${warm.says} ready. On the first start, and after an update, this can take a minute.`;
-  if (!warm.all) setTimeout(async () => {
-    if (!find("lobby").hidden) warming((await ask("lobby").catch(() => ({ warm: { all: true } }))).warm);
+  const says = `getting ${warm} ready. On the first start, and after an update, this can take a minute.`;
+  find("warming").textContent = warm && (warm === "your opponent" ? says : `You can play; ${says}`);
+  if (warm) setTimeout(async () => {
+    if (!find("lobby").hidden) warming((await ask("lobby").catch(() => ({ warm: "" }))).warm);
   }, 1000);
 }
 
@@ -115,6 +114,6 @@ find("new").addEventListener("submit", event => {
   prefer({ level: form.level.value });
   begin(event, "new", {
     agent: form.agent.value.trim() || form.level.value, dealer: form.dealer.value, scores: [Number(form.own.value), Number(form.theirs.value)],
-    seed: seed ? Number(seed) : null, practice: form.practice.checked, coach: form.coach.value, counting: form.counting.value,
+    seed: seed ? Number(seed) : null, practice: form.practice.checked, coach: form.coach.value,
   });
 });

@@ -1,6 +1,6 @@
 // What a reader prefers, on every game: kept in a cookie, as the server's port changes from day to day.
 
-const DEFAULTS = { pace: "calm", four: false, keys: true, forced: true, level: "" };
+const DEFAULTS = { pace: "calm", four: false, keys: true, forced: true, count: false, level: "" };
 const PACES = { calm: 1, brisk: 0.45, instant: 0 };
 
 function read() {

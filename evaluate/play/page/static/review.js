@@ -68,7 +68,7 @@ async function step(to) {
     return;
   }
   drawTable(frame, [game.you, game.name]);
-  tellVerdict(frame.counted?.told);
+  tellVerdict("");
   clearShow();
   if (frame.counted) countAloud(frame, [game.you, game.name], () => {}, 0);
   find("said").textContent = [...frame.said.some(one => one.startsWith("deal")) ? [] : [`deal ${frame.deal}`], ...frame.said].map(sentence).join(" ");

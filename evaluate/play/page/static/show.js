@@ -37,7 +37,7 @@ export async function countAloud(frame, names, say, slowness = pace()) {
     await wait(LINE * slowness);
   }
   total.textContent = String(hand.points);
-  if (hand.pegged < hand.points - hand.missed) list.after(element("p", {}, `The game ends at 121: the peg needs only ${hand.pegged} of them.`));
+  if (hand.pegged < hand.points) list.after(element("p", {}, `The game ends at 121: the peg needs only ${hand.pegged} of them.`));
   light([]);
   say(`${title}: ${all}: ${hand.points}`);
   counted.push(`${title} ${hand.points}`);
@@ -55,14 +55,13 @@ function light(cards) {
 
 let typed = "", forgets = 0; // the digits typed just now, and what forgets them
 
-// Asks how much the person's hand is worth; or, after the other has counted its own, how much of it was missed.
-export function askPoints(asks, names, answer) {
+// Asks how much the person's hand is worth.
+export function askPoints(hand, names, answer) {
   typed = "";
-  const isOwn = asks.said === null, from = isOwn ? 0 : 1;
-  const numbers = Array.from({ length: MOST + 1 - from }, (_, k) => element("button", { ariaLabel: `${k + from} points`, onclick: () => answer(k + from) }, String(k + from)));
+  const numbers = Array.from({ length: MOST + 1 }, (_, k) => element("button", { ariaLabel: `${k} points`, onclick: () => answer(k) }, String(k)));
   find("show").replaceChildren(
-    element("h2", { className: `seat-${asks.seat}` }, ...isOwn ? [titleOf(asks, names)] : [`${names[asks.seat]} counts the ${asks.crib ? "crib" : "hand"}: `, element("strong", {}, String(asks.said))]),
-    element("div", { id: "guess", role: "group", ariaLabel: isOwn ? "how many points" : "points that were missed" }, ...numbers));
+    element("h2", { className: `seat-${hand.seat}` }, titleOf(hand, names)),
+    element("div", { id: "guess", role: "group", ariaLabel: "how many points" }, ...numbers));
 }
 
 // A digit goes to the number that it makes with the ones typed just before; Enter then presses it.
@@ -84,13 +83,12 @@ export function showResult(frame, names) {
   const [own, other] = frame.sides.map(side => side.score), box = find("show"), hand = frame.counted;
   const won = own > other, title = Math.max(own, other) < 121 ? ["The deal is over ", `${own} : ${other}`] : [won && names[0] === "you" ? "You win " : `${names[won ? 0 : 1]} wins `, `${Math.max(own, other)} : ${Math.min(own, other)}`];
   const [skunk] = frame.caption.match(/(double )?skunk$/) ?? [];
-  const short = hand && hand.pegged < hand.points - hand.missed ? `, of which the peg needed ${hand.pegged}` : "";
+  const short = hand && hand.pegged < hand.points ? `, of which the peg needed ${hand.pegged}` : "";
   const last = hand ? `${titleOf(hand, names)} was counted last: ${hand.points}${short}` : "the last points fell in the play";
   box.replaceChildren(element("div", { className: "result" },
     element("h2", { className: `seat-${won ? 0 : 1}` }, title[0], element("strong", {}, title[1])),
     skunk ? element("p", { className: "skunk" }, `${sentence(skunk).slice(0, -1)}!`) : "",
     element("p", {}, sentence(last))));
-  tellVerdict(hand?.told);
   box.hidden = false;
   find("laid").hidden = true;
   find("count").hidden = true;

@@ -14,7 +14,7 @@ export function drawTable(frame, names, chosen = null) {
   laid(frame, names);
   count(frame);
   starter(frame);
-  find("show").hidden = !frame.counted && !frame.asks;
+  find("show").hidden = !frame.counted;
   find("laid").hidden = !find("show").hidden;
   if (holder !== null) focusHand(holder);
   move(before, frame);
@@ -57,7 +57,7 @@ export function score(seat, rear, now) {
 function side(row, frame, seat, names, chosen) {
   const one = frame.sides[seat];
   const [plate, hand, crib] = row.children;
-  const shown = (frame.counted ?? frame.asks)?.crib && one.is_dealer ? frame.crib : one.hand; // the crib is counted in the dealer's hand
+  const shown = frame.counted?.crib && one.is_dealer ? frame.crib : one.hand; // the crib is counted in the dealer's hand
   // What the player says with a card: the count, and what it scores.
   const last = frame.mover === seat && frame.laid.at(-1)?.seat === seat ? frame.said.find(line => line.startsWith(`${names[seat]}: `)) : null;
   const says = one.says_go ? "go" : last ? last.split(", ").slice(1).join(", ").replace(/^(31|15), (?=thirty|fifteen)/, "") : "";
@@ -78,7 +78,7 @@ function side(row, frame, seat, names, chosen) {
   }
   if (seat === 1) hand.setAttribute("aria-label", `${names[1]} holds ${shown.length} cards`);
   if (seat === 1) hand.setAttribute("role", "group");
-  const cards = one.is_dealer && !(frame.counted ?? frame.asks)?.crib ? frame.crib : [];
+  const cards = one.is_dealer && !frame.counted?.crib ? frame.crib : [];
   crib.hidden = !cards.length;
   crib.replaceChildren(...cards.map(card => picture(card)), ...(cards.length ? [element("span", { className: "pill" }, "crib")] : []));
 }
@@ -93,7 +93,7 @@ function laid(frame, names) {
 }
 
 function count(frame) {
-  find("count").hidden = Boolean(frame.counted || frame.asks);
+  find("count").hidden = Boolean(frame.counted);
   find("count").replaceChildren(...frame.count === null ? [] : [element("span", { className: "label" }, "count"), element("strong", {}, String(frame.count))]);
 }
 
