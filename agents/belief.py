@@ -28,7 +28,6 @@ from crib_env.players.policies import expected_reply
 from crib_env.scoring import COUNT_LIMIT, add_rank, card_value, pile_points, rank_points, show_points
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import CARDS, COUNT, N_FIELDS, N_PILE, lay_rank, say_go
-from crib_env.solver.sweeps import Blend, Blended
 from crib_env.tables.deal_chances import fill_before_crib
 from crib_env.tables.shipped import standard_cribs
 
@@ -321,7 +320,7 @@ def simple_policy(game: PlayGame, start: np.ndarray) -> np.ndarray:
         hands[k, : len(of_size)] = packed_ranks(of_size)
     _fill_types(game.tree, start, HAND_TABLES, hands, greedy, careful)
     for role in (PONE, DEALER):
-        game.blend(Blend(greedy, np.float32(GREEDY_SHARE), careful), role, Blended(both))
+        game.blend((greedy, careful), GREEDY_SHARE, role, both)
     return both
 
 

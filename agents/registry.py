@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from crib_env.files.json_text import read_json
 from crib_env.players.agent import Agent
-from crib_env.players.agent_from_text import has_setting, is_outside, make
+from crib_env.players.agent_from_text import is_outside, make
 from crib_env.values import typed
 
 S = TypeVar("S")
@@ -77,14 +77,6 @@ def make_agent(spec: str) -> Agent:
         f"there is no agent {spec!r}: {meant}{', '.join(NAMES)}, or give the folder of a run, a module:Class or "
         "pipe:COMMAND"
     )
-
-
-def with_win_table(spec: str, win_table: Path) -> str:
-    """The same agent with another win table; the text itself if it does not use one."""
-    name, colon, _ = spec.partition(":")
-    if name not in _AGENTS or not has_setting(_AGENTS[name], "win_table"):
-        return spec
-    return f"{spec}{',' if colon else ':'}win_table={win_table}"
 
 
 def is_outside_agent(spec: str) -> bool:

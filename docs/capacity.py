@@ -13,7 +13,7 @@ from crib_env import GameBatch, PlayerViews, streams
 from crib_env.agents.choosing import draw
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.policy import PolicyAgent
-from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
+from crib_env.evaluate.skill.exploitability import exploitability
 from crib_env.hands import N_RANKS, hand_number
 from crib_env.players.agent import Powers
 from crib_env.solver.cfr import PlaySolver

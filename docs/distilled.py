@@ -16,7 +16,7 @@ from crib_env.agents import make_agent
 from crib_env.agents.choosing import draw
 from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.policy import PolicyAgent
-from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
+from crib_env.evaluate.skill.exploitability import exploitability
 from crib_env.hands import N_RANKS
 from crib_env.players.agent import Agent
 from crib_env.solver.play_game import PlayGame

@@ -20,7 +20,7 @@ from crib_env import parse_cards
 from crib_env.agents.equilibrium import load_blueprint
 from crib_env.cards import RANKS
 from crib_env.engine import DEALER, PONE
-from crib_env.evaluate.makers.calibration import BANDS, DISCARDS, Calibration, in_band, losses
+from crib_env.evaluate.makers.calibration import BANDS, DISCARDS, in_band, losses, read_calibration
 from crib_env.evaluate.matches.game_records import GameRecord, read_records
 from crib_env.evaluate.runs.learning_curves import (
     AMOUNT,
@@ -33,12 +33,10 @@ from crib_env.evaluate.runs.learning_curves import (
     draw_curves,
     new_figure,
 )
-from crib_env.files.json_text import read_json
 from crib_env.files.whole_file import whole_file
 from crib_env.picture.drawing import draw_table
 from crib_env.picture.seen import Table, see, stages
 from crib_env.tables.shipped import DealValues, WinTable
-from crib_env.values import typed
 from docs.rules_of_thumb import discards_found, pairs_discarded
 
 ROOT = Path(__file__).parents[1]
@@ -48,7 +46,7 @@ CHECKSUM = "Data"  # the key in a picture
 
 def calibration(data: Path) -> Figure:
     """Stated chances to win against played ones."""
-    found = read_json(data, str(data), lambda content: typed(content, Calibration))
+    found = read_calibration(data)
     figure = new_figure(10, 2.9)
     axes = figure.subplots(1, 1 + len(BANDS))
     stated, expected = (np.array([row[k] for row in found.scores]) for k in (2, 4))

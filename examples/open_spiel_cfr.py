@@ -15,7 +15,7 @@ from open_spiel.python.algorithms.external_sampling_mccfr import ExternalSamplin
 from open_spiel.python.policy import tabular_policy_from_callable
 
 import crib_env.open_spiel  # noqa: F401  # registers the games
-from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
+from crib_env.evaluate.skill.exploitability import exploitability
 from crib_env.players.tabular import StatePolicy
 from crib_env.solver.cfr import PlaySolver
 from crib_env.solver.play_game import PlayGame

@@ -18,7 +18,7 @@ import pyspiel
 from open_spiel.python.policy import TabularPolicy
 
 import crib_env.open_spiel  # noqa: F401  # registers the games
-from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
+from crib_env.evaluate.skill.exploitability import exploitability
 from crib_env.players.tabular import StatePolicy
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play

@@ -261,5 +261,5 @@ def test_cards_are_given_as_people_write_them(cards, capsys):
 
 
 def test_too_few_cards_are_counted():
-    with pytest.raises(ValueError, match="five cards given, six are needed"):
+    with pytest.raises(ValueError, match="six cards are needed, not 5"):
         discard(("5H", "5C", "JD", "QS", "2H"))

@@ -64,7 +64,10 @@ def test_a_number_out_of_its_range_is_refused_before_any_work(name, refused):
 
 @pytest.mark.parametrize(
     ("file", "message"),
-    [("solution.npz", "there is no solution of the play solution.npz"), (__file__, "is not a solution of the play")],
+    [
+        ("solution.npz", "there is no solution of the pegging game solution.npz"),
+        (__file__, "is not a solution of the pegging game"),
+    ],
 )
 def test_a_solution_that_is_missing_or_another_file_is_refused(file, message, refused):
     assert message in refused([file, *MAKERS["solutions"][1:]], partial(run, maker("solutions")))
@@ -75,7 +78,7 @@ def test_a_solution_that_is_missing_or_another_file_is_refused(file, message, re
     [
         (["exploitability"], "there are no agents: give one or more"),
         (["suite", "greedy", "--skip", *(task.NAME for task in TASKS)], "skip="),
-        (["solve", "play", __file__], "test_bad_input.py is not a solution of the play"),
+        (["solve", "play", __file__], "test_bad_input.py is not a solution of the pegging game"),
         (["play", "greedy", "--scores", "121", "0"], "scores=121 is not allowed"),
         (["play", "mcp", "human"], "agent 'human' is not allowed"),
         (["play", "mcp", "nobody"], "there is no agent 'nobody'"),

@@ -12,7 +12,7 @@ from crib_env.batch import GameBatch
 from crib_env.cards import JACK
 from crib_env.engine import DEALER, PONE
 from crib_env.evaluate.commands.exploitability import exploitability as command
-from crib_env.evaluate.skill.exploitability.whole_deals import deal_policy, discard_chances
+from crib_env.evaluate.skill.exploitability import deal_policy, discard_chances
 from crib_env.evaluate.statistics import mean_interval
 from crib_env.exact.deal_classes import N_DEALS, cards_of, class_of, class_sizes, representatives
 from crib_env.exact.discard_means import THREE_CARDS
@@ -28,26 +28,15 @@ from crib_env.solver.deal.kinds import (
     crib_means,
     discard_totals,
     fill_hands,
-    hand_weights,
+    kept,
     meetings,
     sixes,
 )
-from crib_env.solver.deal.solver import (
-    Held,
-    RecallSolver,
-    add_regrets,
-    load,
-    load_recall,
-    matched,
-    recall_file,
-    save,
-    save_recall,
-    two_groups,
-)
-from crib_env.solver.pairs import pairs_dealt
+from crib_env.solver.deal.solver import add_regrets, load, matched, save
+from crib_env.solver.pairs import fitted_weights, pairs_dealt
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
-from crib_env.solver.sweeps import BEST_RESPONSE, EXPECTED, UPDATE_REGRETS, Step, Weights
+from crib_env.solver.sweeps import BEST_RESPONSE, UPDATE_REGRETS, Step, Weights
 from tests.helpers.deal_responder import DealResponder, number_of_six
 from tests.helpers.refusals import refused
 
@@ -96,9 +85,9 @@ def test_kinds_stand_for_all_deals(kinds):
 
 
 def test_choices_take_two_ranks_from_each_kind(kinds):
-    kept = (FOURS[kinds.kept][:, :, None] == np.arange(13)).sum(axis=1)
+    fours = (FOURS[kinds.kept][:, :, None] == np.arange(13)).sum(axis=1)
     discards = (HANDS[2][kinds.discards][:, :, None] == np.arange(13)).sum(axis=1)
-    assert (kept + discards == kinds.counts[kinds.six]).all()
+    assert (fours + discards == kinds.counts[kinds.six]).all()
     assert (kinds.choice[kinds.kept, kinds.discards] == np.arange(len(kinds.six))).all()
     assert (kinds.choice >= 0).sum() == len(kinds.six)
 
@@ -131,42 +120,38 @@ def test_hands_beside_known_cards_are_those_counted(kinds, some_chances):
         kind = number_of_six(np.array([six]))[0]
         for choice in range(kinds.first[kind], kinds.first[kind + 1]):
             expected[kinds.kept[choice]] += short[choice]
-    groups, ways = (kinds.discards % 2).astype(np.int8), np.zeros(len(kinds.counts))
-    found = np.zeros((2, len(FOURS)))
-    fill_hands(short, short.nonzero()[0], groups, number_of_six(known[None])[0], starter, kinds, ways, found)
-    assert found.sum(axis=0) == pytest.approx(expected)
-    in_first = np.bincount(kinds.kept, short * (groups == 0), len(FOURS)) > 0
-    assert not found[0][~in_first].any()
-    assert found.all(axis=0).any()
+    found, ways = np.zeros(len(FOURS)), np.zeros(len(kinds.counts))
+    fill_hands(short, short.nonzero()[0], number_of_six(known[None])[0], starter, kinds, ways, found)
+    assert found == pytest.approx(expected)
 
 
 @pytest.fixture(scope="module")
-def some_meetings(kinds, some_chances):
+def some_meetings(some_chances):
     """What this player's hands meet, where the other discards alike, beside each starter."""
-    return meetings(some_chances, some_chances, np.ones((13, len(kinds.six)), bool))
+    return meetings(some_chances, some_chances)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("starter", [0, 4, 12])
 def test_hands_meet_as_often_as_counted(kinds, some_chances, some_meetings, starter):
     """By going through the deals of six cards of which a hand is kept, and what the other may hold beside each."""
-    kept = np.bincount(kinds.kept, some_chances, len(FOURS))
+    is_kept = np.bincount(kinds.kept, some_chances, len(FOURS)) > 0
     made, ways = some_chances.nonzero()[0], np.zeros(len(kinds.counts))
-    for hand in np.random.default_rng(starter).choice((kept > 0).nonzero()[0], 5):
-        expected, held = np.zeros(len(FOURS)), np.zeros((1, len(FOURS)))
+    for hand in np.random.default_rng(starter).choice(is_kept.nonzero()[0], 5):
+        expected, held = np.zeros(len(FOURS)), np.zeros(len(FOURS))
         for choice in made[kinds.kept[made] == hand]:
             six = kinds.six[choice]
             starters = 4 - kinds.counts[six, starter]
             if starters:
-                fill_hands(some_chances, made, np.zeros(len(kinds.six), np.int8), six, starter, kinds, ways, held)
-                expected += some_chances[choice] * kinds.ways()[six] * starters * held[0]
+                fill_hands(some_chances, made, six, starter, kinds, ways, held)
+                expected += some_chances[choice] * kinds.ways()[six] * starters * held
         assert some_meetings[starter, hand] == pytest.approx(expected, rel=1e-3, abs=1e-6 * expected.max())
 
 
 @pytest.mark.slow
 def test_both_players_meet_equally_often(some_meetings, kinds, some_chances):
-    kept = (np.bincount(kinds.kept, some_chances, len(FOURS)) > 0).nonzero()[0]
-    both = some_meetings[:, kept][:, :, kept].astype(float)
+    hands = (np.bincount(kinds.kept, some_chances, len(FOURS)) > 0).nonzero()[0]
+    both = some_meetings[:, hands][:, :, hands].astype(float)
     both /= both.sum(axis=(1, 2), keepdims=True)
     assert abs(both - both.transpose(0, 2, 1)).sum(axis=(1, 2)) == pytest.approx(np.zeros(13), abs=1e-5)
 
@@ -177,7 +162,7 @@ def test_with_the_weights_of_hands_each_is_held_as_often_as_it_is_kept(kinds, so
     """Of six cards dealt beside a starter, whatever the other player holds."""
     others = np.roll(some_chances, 1)
     pairs = pairs_dealt(start_of_play(starter=starter))
-    pone, dealer = hand_weights((some_chances, others), starter, pairs)
+    pone, dealer = fitted_weights((kept(some_chances, starter), kept(others, starter)), pairs)
     held = pone[:, None] * pairs * dealer
     ways_of_six = WAYS[4 - (np.arange(13) == starter), kinds.counts].prod(axis=1)[kinds.six]
     for chances, found in ((some_chances, held.sum(axis=1)), (others, held.sum(axis=0))):
@@ -189,11 +174,11 @@ def test_with_the_weights_of_hands_each_is_held_as_often_as_it_is_kept(kinds, so
 def test_how_much_the_weights_of_hands_leave_out(kinds):
     """Of the discards of the solution beside a starter of rank five: the share of deals at wrong pairs of hands."""
     starter, chances = 4, [by_choice(made / made.sum(axis=1, keepdims=True)) for made in load_blueprint().discards]
-    met = meetings(chances[PONE], chances[DEALER], np.ones((13, len(kinds.six)), bool))[starter]
+    met = meetings(chances[PONE], chances[DEALER])[starter]
     is_kept = np.bincount(kinds.kept, chances[PONE], len(FOURS)) > 0
     exact = met * is_kept[:, None].astype(float)
     pairs = pairs_dealt(start_of_play(starter=starter))
-    pone, dealer = hand_weights(chances, starter, pairs)
+    pone, dealer = fitted_weights(tuple(kept(of_role, starter) for of_role in chances), pairs)
     fitted = pone[:, None] * pairs * dealer
     distance = abs(exact / exact.sum() - fitted / fitted.sum()).sum() / 2
     print(f"total variation {distance:.3f}")
@@ -257,14 +242,14 @@ def test_responders_earn_what_the_best_response_of_all_hands_does(solved, role):
     pairs = pairs_dealt(start_of_play(SMALL))
     met = pairs @ ORDERINGS[SMALL] if role == PONE else ORDERINGS[SMALL] @ pairs
     expected = game.response_values(average, role)[: len(met)] / met
-    chances, lanes = np.zeros_like(average), make_lanes(groups=2)
+    chances, lanes = np.zeros_like(average), make_lanes()
     fill_chances(game.arrays, average, 1 - role, 0, len(game.nodes), np.zeros((2, 1820), np.float32), chances)
     for hand in range(0, len(HANDS[SMALL]), 7):
         weights = (pairs[hand] if role == PONE else pairs[:, hand]) * ORDERINGS[SMALL]
         lanes.reach[:] = 0
-        lanes.reach[SMALL, 0, : len(weights), 5] = weights
-        lanes.reach[SMALL, :, : len(weights), 90] = [0.5 * weights, 1.5 * weights]  # groups that play alike
-        respond(game.arrays, np.stack([chances] * 2), role, hand, lanes)
+        lanes.reach[SMALL, : len(weights), 5] = weights
+        lanes.reach[SMALL, : len(weights), 90] = 2 * weights
+        respond(game.arrays, chances, role, hand, lanes)
         assert lanes.values[0, 5] / weights.sum() == pytest.approx(expected[hand], abs=1e-4)
         assert lanes.values[0, 90] == pytest.approx(2 * lanes.values[0, 5], rel=1e-5)
 
@@ -294,57 +279,6 @@ def test_the_tree_of_the_pegging_game_serves_beside_a_starter(solved, role):
     assert values @ deals / deals.sum() == pytest.approx(own.best_responses()[role], abs=1e-3)  # ties
 
 
-# --- players who remember the group of their discards ---------------------------------------------------------------
-
-
-def held_of(game, pairs):
-    """Both roles hold hands of two groups, each as often."""
-    prior = np.tile(ORDERINGS[game.cards] / 2, (2, 2, 1))
-    return Held(prior, np.array(pairs, np.float32))
-
-
-def test_groups_that_say_nothing_change_nothing(solved):
-    game, average = solved
-    ways = pairs_dealt(start_of_play(SMALL))
-    pairs = [[given(ways, ORDERINGS[SMALL])] * 2, [given(ways.T, ORDERINGS[SMALL])] * 2]
-    solver = RecallSolver(game, held_of(game, pairs), np.zeros(game.extent.slots, np.float32), 0)
-    for _ in range(6):
-        solver.iterate()
-    for of_group in solver.average:
-        assert game.best_responses(of_group) == pytest.approx(game.best_responses(average), abs=1e-3)
-
-
-def test_who_remembers_what_the_opponent_cannot_hold_earns_more(solved):
-    """The dealer's discards tell it whether pone's hand has an even number or an odd one."""
-    game, _ = solved
-    ways = pairs_dealt(start_of_play(SMALL))
-    even = np.arange(len(ways)) % 2 == 0
-    nothing = given(ways.T, ORDERINGS[SMALL])
-    of_pone = [given(ways, ORDERINGS[SMALL])] * 2
-    earned = []
-    for of_dealer in ([nothing, nothing], [2 * nothing * even, 2 * nothing * ~even]):
-        solver = RecallSolver(game, held_of(game, [of_pone, of_dealer]), np.zeros(game.extent.slots, np.float32), 0)
-        for _ in range(12):
-            solver.iterate()
-        values = 0
-        for average, pairs in zip(solver.average, of_dealer):
-            weights = Weights(average, solver.average[0], NOTHING)
-            own = game.hand_values(weights, Step(DEALER, EXPECTED), [ORDERINGS[SMALL]] * 2, pairs)
-            values += own @ ORDERINGS[SMALL] / ORDERINGS[SMALL].sum() / 2
-        earned.append(values)
-    assert earned[1] > earned[0] + 0.05
-
-
-def test_discards_are_grouped_by_what_first_cards_are_worth():
-    rng = np.random.default_rng(2)
-    which = rng.random(40) < 0.3
-    values = np.where(which, 1.0, 0.0)[:, None] * [1, -1, 0.5] + rng.normal(0, 0.05, (40, 3))
-    groups = two_groups(values, rng.random(40) + 0.1)
-    assert len(set(groups[which])) == len(set(groups[~which])) == 1
-    assert groups[which][0] != groups[~which][0]
-    assert (two_groups(np.zeros((5, 3)), np.ones(5)) == 0).all()
-
-
 # --- the solver's discards ------------------------------------------------------------------------------------------
 
 
@@ -371,7 +305,7 @@ def test_regrets_of_discards_are_matched_and_discounted():
 @pytest.mark.parametrize("role", [PONE, DEALER])
 def test_the_discards_of_an_agent_by_place(role, monkeypatch):
     """`random` mixes: all fifteen alike. `greedy` keeps the best."""
-    here = "crib_env.evaluate.skill.exploitability.whole_deals"
+    here = "crib_env.evaluate.skill.exploitability"
     monkeypatch.setattr(f"{here}.N_CLASSES", 200)
     chances = discard_chances(make_agent("random"), role)[:200]
     assert chances == pytest.approx(np.full((200, 15), 1 / 15), abs=1e-6)
@@ -410,7 +344,7 @@ def test_a_best_response_earns_in_the_engine_what_is_claimed(whole_game):
     """In whole deals, discards included; what its own cards are worth is taken out of the noise."""
     agent, n, parts = HighestRanks(), 500_000, 4
     policy = deal_policy(agent, whole_game)
-    play = [policy.play(0, role)[0].copy() for role in range(2)]
+    play = [policy.play(0, role).copy() for role in range(2)]
     for role, chances in enumerate(play):
         to_chances(whole_game, chances, role, 2)
     found = best_responses(whole_game, policy, threads=2)
@@ -465,15 +399,3 @@ def test_a_state_is_read_as_it_was_written_and_half_a_state_is_not(tmp_path, mon
     (tmp_path / "iteration-12" / "7.npz").write_bytes(raw)
     with refused("7.npz"):
         load(found, tmp_path)
-
-
-def test_what_was_solved_again_lies_in_the_state(tmp_path):
-    rng = np.random.default_rng(8)
-    chances = rng.random((2, 50)).astype(np.float32)
-    file = recall_file(tmp_path, 12, 4)
-    save_recall(file, chances)
-    assert file.exists()
-    assert not any(recall_file(tmp_path, *other).exists() for other in ((12, 3), (13, 4)))
-    assert load_recall(file, 50) == pytest.approx(chances, abs=5e-4)
-    with refused("5"):
-        load_recall(file, 51)

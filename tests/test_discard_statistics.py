@@ -99,13 +99,13 @@ def test_no_hands_give_no_rows():
 @pytest.mark.parametrize(
     ("hands", "message"),
     [
-        ("5H 5C JD QS 2H", "five cards given, six are needed"),
+        ("5H 5C JD QS 2H", "six cards are needed, not 5"),
         ("5H 5C JD QS 2H 5H", "5H is given twice"),
         ([[0, 1, 2, 3, 4, 52]], "hand 0: 52 is not a card"),
         ([[0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, -1]], "hand 1: -1 is not a card"),
         ([[0, 1, 2, 3, 4, 4]], "hand 0: 5C is given twice"),
         (["5H 5C JD QS 2H 3D", "5H 5C JD QS 2H 5H"], "hand 1: 5H is given twice"),
-        (["5H", "5C", "JD", "QS", "2H", "3D"], "hand 0: one card given, six are needed"),
+        (["5H", "5C", "JD", "QS", "2H", "3D"], "hand 0: six cards are needed, not 1"),
         ([["5H", "5C", "JD", "QS", "2H", "XX"]], "hand 0: 'XX' is not a card"),
         (np.array(None), "hands must be (N, 6)"),
         ([[0.5, 1, 2, 3, 4, 5]], "integer card ids"),

@@ -8,9 +8,8 @@ import pytest
 from crib_env.agents.equilibrium import load_blueprint
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.exact.deal_classes import cards_of
-from crib_env.exact.discard_statistics import TOTALS, fill_totals
 from crib_env.kernels import kernel
-from crib_env.tables.outlook import fill_discard_points, standard_values
+from crib_env.tables.outlook import discard_points
 from crib_env.tables.shipped import standard_deals
 from docs.rules_of_thumb import discards_found, overall, pairs_discarded
 
@@ -57,23 +56,12 @@ def test_pages_say_how_far_the_solution_is_from_an_equilibrium():
 
 
 @kernel
-def _chosen(cards, totals, role, values):
-    """(N,) the discard of most points by exact tables."""
-    chosen, points = np.empty(len(cards), np.int64), np.empty(15)
-    for n in range(len(cards)):
-        fill_discard_points(cards[n], role, totals[n], values, points)
-        chosen[n] = points.argmax()
-    return chosen
-
-
 @pytest.mark.slow  # half a minute: the exact tables' choices of all deals
 @pytest.mark.parametrize("role", [PONE, DEALER])
 def test_what_the_exact_tables_discards_lose_to_the_solution(found, role):
     """By which `expert` discards away from the end: how often it makes the solution's most frequent choice."""
     of_role, rows = found[role], np.arange(len(found[role].weights))
-    cards, totals = cards_of(rows), np.zeros((len(rows), 15), TOTALS)
-    fill_totals(cards, totals)
-    chosen = _chosen(cards, totals, role, standard_values())
+    chosen = discard_points(cards_of(rows), np.full(len(rows), role == DEALER)).argmax(axis=1)
     agrees = of_role.chances.argmax(axis=1) == chosen
     agreement, loss = (np.average(one, weights=of_role.weights) for one in (agrees, of_role.costs[rows, chosen]))
     print(f"{ROLES[role]}: the same in {agreement:.1%} of deals, loses {loss:.4f} points a deal")

@@ -9,7 +9,7 @@ import pytest
 
 from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.policy import PolicyAgent
-from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
+from crib_env.evaluate.skill.exploitability import exploitability
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.train import ddqn, mmd, nfsp, rnad, td

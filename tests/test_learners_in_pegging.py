@@ -12,7 +12,7 @@ from crib_env.agents import make_agent
 from crib_env.batch import GameBatch, discards_worth
 from crib_env.evaluate.runs.learning_curves import read_scalars
 from crib_env.evaluate.runs.table import read_run
-from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
+from crib_env.evaluate.skill.exploitability import exploitability
 from crib_env.kernels import streams
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play

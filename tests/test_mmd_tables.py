@@ -24,7 +24,7 @@ from crib_env.agents.mmd_tables import (
 )
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, PLAY, act, legal_cards
-from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
+from crib_env.evaluate.skill.exploitability import exploitability
 from crib_env.kernels import lowest, mask_of, streams
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play

@@ -12,7 +12,7 @@ from torch import nn
 from crib_env.agents import make_agent
 from crib_env.agents.networks.ddqn import SparseLinear
 from crib_env.batch import GameBatch
-from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
+from crib_env.evaluate.skill.exploitability import exploitability
 from crib_env.kernels import streams
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play

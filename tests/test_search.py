@@ -9,7 +9,7 @@ from crib_env import GameBatch, Powers, streams
 from crib_env.aec import raw_env
 from crib_env.agents import make_agent, search
 from crib_env.cards import format_card, parse_cards
-from crib_env.evaluate.skill.exploitability.pegging_game import exploitability, net_points
+from crib_env.evaluate.skill.exploitability import exploitability, net_points
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from tests.helpers.refusals import refused

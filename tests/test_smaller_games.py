@@ -15,7 +15,7 @@ from crib_env import GameBatch, streams
 from crib_env.aec import raw_env
 from crib_env.agents import make_agent
 from crib_env.engine import DEALER, PONE
-from crib_env.evaluate.skill.exploitability.pegging_game import VALUE_TO_DEALER, exploitability
+from crib_env.evaluate.skill.exploitability import VALUE_TO_DEALER, exploitability
 from crib_env.options import OptionError
 from crib_env.players.tabular import StatePolicy
 from crib_env.solver.cfr import PlaySolver

@@ -299,7 +299,7 @@ def solved(starter: int, settings: BestSettings, progress: Progress) -> SolvedPl
     game = PlayGame(None if is_pegging else prior_of_discards(starter), start, settings.threads)
     population = None
     if settings.simple_players and not is_pegging:
-        population = Population(game, simple_policy(game, start), settings.simple_players)
+        population = Population(simple_policy(game, start), settings.simple_players)
     solver = PlaySolver(game, population)
     for _ in range(iterations):
         solver.iterate()

@@ -18,7 +18,7 @@ N_DEALS = 20_358_520
 
 
 @kernel
-def _suits_in_order(six):
+def suits_in_order(six):
     """Whether the suits of a mask are in descending order."""
     return (
         six & SUIT >= (six >> 13) & SUIT
@@ -54,7 +54,7 @@ def _fill_representatives(out):
                     for b in range(1, c):
                         for a in range(b):
                             six = top | (np.int64(1) << b) | (np.int64(1) << a)
-                            if _suits_in_order(six):
+                            if suits_in_order(six):
                                 out[n] = six
                                 n += 1
     return n
@@ -97,15 +97,25 @@ def class_of(cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.searchsorted(representatives(), masks), renamed
 
 
+@kernel
+def n_renamings(cards):
+    """How many different sets of cards result from renaming the suits of these, whose suits are in order."""
+    ways, alike = 24, 1
+    for suit in range(1, 4):
+        same = (cards >> (13 * suit)) & SUIT == (cards >> (13 * suit - 13)) & SUIT
+        alike = alike + 1 if same else 1
+        ways //= alike
+    return ways
+
+
+@kernel
+def _fill_sizes(masks, out):
+    for n in range(len(masks)):
+        out[n] = n_renamings(masks[n])
+
+
 def class_sizes() -> np.ndarray:
     """How many deals each class stands for, (962988,) int64: 24, or fewer if suits hold the same ranks."""
-    masks = representatives()
-    patterns = [(masks >> (13 * suit)) & SUIT for suit in range(4)]
-    same = [patterns[k] == patterns[k + 1] for k in range(3)]  # equal patterns are neighbours
-    sizes = np.full(N_CLASSES, 24)
-    alike = same[0].astype(int) + same[1] + same[2]
-    sizes[alike == 1] = 12
-    sizes[alike == 2] = 4  # three alike …
-    sizes[same[0] & same[2] & ~same[1]] = 6  # … or two pairs
-    sizes[alike == 3] = 1
+    sizes = np.empty(N_CLASSES, np.int64)
+    _fill_sizes(representatives(), sizes)
     return sizes

@@ -43,7 +43,6 @@ STATISTICS = np.dtype(
         ("crib_mean", "f8"),
     ]
 )
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 # The fifteen discards of six sorted cards, by place.
 PLACES = np.array([(i, j) for i in range(6) for j in range(i + 1, 6)])
 PLACE_OF = np.full((6, 6), -1)
@@ -231,8 +230,7 @@ def one_hand(cards: str | Iterable[Card]) -> list[int]:
     """
     found = parse_cards(cards)
     if len(found) != 6:
-        number = _NUMBERS[len(found)] if len(found) < len(_NUMBERS) else len(found)
-        raise ValueError(f"{number} card{'' if len(found) == 1 else 's'} given, six are needed")
+        raise ValueError(f"six cards are needed, not {len(found)}")
     return found
 
 

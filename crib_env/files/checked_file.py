@@ -98,13 +98,13 @@ class SavedArrays:
         return cls(**{name: value if value.ndim else value.item() for name, value in found.items()})
 
 
-def load_text(path: str | Path, kind: str, version: int, name: str) -> str:
-    """One text of a file of :func:`save_arrays`, read at once from a large file: the rest of it is not checked."""
-    return str(_read(path, kind, version, name)[0].get(name, ""))
+def check_kind(path: str | Path, kind: str, version: int) -> None:
+    """Checks kind and version of a file, which may be large, and nothing else; errors as of :func:`load_arrays`."""
+    _read(path, kind, version, only_marks=True)
 
 
-def _read(path: str | Path, kind: str, version: int, only: str | None = None) -> tuple[dict[str, np.ndarray], str]:
-    """All arrays of a file, or only one, and the checksum that it states."""
+def _read(path: str | Path, kind: str, version: int, only_marks: bool = False) -> tuple[dict[str, np.ndarray], str]:
+    """All arrays of a file, or none, and the checksum that it states."""
     try:
         with open(path, "rb") as file:
             is_zip = file.read(len(_ZIP)) == _ZIP
@@ -114,7 +114,7 @@ def _read(path: str | Path, kind: str, version: int, only: str | None = None) ->
         raise ValueError(f"{path} is not a {kind}")
     try:
         with np.load(path, allow_pickle=False) as archive:
-            names = archive.files if only is None else [name for name in archive.files if name in (*_MARKS, only)]
+            names = [name for name in archive.files if name in _MARKS or not only_marks]
             found: dict[str, np.ndarray] = {name: archive[name] for name in names}
     except Exception as error:  # a damaged archive raises errors of many kinds
         raise ValueError(f"{path} is damaged or cut short ({error}): build it again") from None

@@ -113,11 +113,6 @@ def make(target: str, settings: str, called: str) -> Agent:
     return agent
 
 
-def has_setting(target: str, setting: str) -> bool:
-    """Whether a ``module:Class`` or ``module:Class.method`` has a setting of this name."""
-    return setting in settings_of(find(target, target))
-
-
 def settings_of(maker: Callable[..., Any]) -> dict[str, Setting]:
     """The parameters of a class or function that can be given as text, by name."""
     try:

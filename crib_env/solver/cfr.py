@@ -11,14 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crib_env.engine import ROLES
-from crib_env.files.checked_file import Column, load_arrays, load_text, save_arrays
+from crib_env.files.checked_file import Column, check_kind, load_arrays, save_arrays
 from crib_env.kernels import kernel
 from crib_env.solver.play_game import BestResponses, PlayGame
-from crib_env.solver.sweeps import BEST_RESPONSE, EXPECTED, UPDATE_REGRETS, Blend, Blended, Step, Weights
+from crib_env.solver.sweeps import UPDATE_REGRETS, Step, Weights
 
-VERSION = 1
-_NOTHING = np.zeros(0, np.float32)
-_KIND = "solution of the play"
+VERSION = 2
 
 
 class Discounts(NamedTuple):
@@ -47,35 +45,13 @@ def discounted(iterations, discounts):
     return average, np.float32(above / (above + 1)), np.float32(below / (below + 1))
 
 
-class Population:
-    """All opponents: a share of them plays a fixed policy, the others play the game that is solved.
+class Population(NamedTuple):
+    """All opponents: a share of them plays a fixed policy, the others play the game that is solved."""
 
-    Args:
-        policy: (S,) float32, the fixed one, as :meth:`crib_env.solver.play_game.PlayGame.expected` takes it.
-        share: of those who play it, above 0 and below 1.
-
-    Raises:
-        ValueError: the share is not between 0 and 1.
-    """
-
-    def __init__(self, game: PlayGame, policy: np.ndarray, share: float) -> None:
-        if not 0 < share < 1:
-            raise ValueError(f"a share of {share} is not allowed: give a number above 0 and below 1")
-        self._game, self._policy, self._share = game, policy, np.float32(share)
-        self._met = np.zeros(game.extent.slots, np.float32)
-
-    def met(self, policy: np.ndarray, role: int, average: np.ndarray = _NOTHING, weight: float = 0.0) -> np.ndarray:
-        """The policy of a role when nobody knows which player it is; the array is valid until the next call.
-
-        Args:
-            policy: (S,) float32, of the others.
-            role: ``PONE`` or ``DEALER``.
-            average: (S,) float32, to which the others' policy is added, times the reach of their hands.
-            weight: of this in the average; at 0 nothing is added.
-        """
-        into = Blended(self._met, (_NOTHING, average), np.float32(weight))
-        self._game.blend(Blend(self._policy, self._share, policy), role, into)
-        return self._met
+    policy: np.ndarray
+    """(S,) float32, the fixed one, as :meth:`crib_env.solver.play_game.PlayGame.expected` takes it."""
+    share: float
+    """Of those who play it, above 0 and below 1."""
 
 
 class AlternatingSolver(ABC):
@@ -121,49 +97,39 @@ class PlaySolver(AlternatingSolver):
         self.game, self.population = game, population
         self.regrets = np.zeros(game.extent.slots, np.float32)
         self.average = np.zeros(game.extent.slots, np.float32)
+        self._met = np.zeros(game.extent.slots if population else 0, np.float32)  # a policy of unknown kind
 
     def _update(self, step: Step) -> None:
         other = self.regrets
-        if self.population:  # which adds the policy to the average
-            other = self.population.met(other, 1 - step.role, self.average, float(step.average))
-            step = step._replace(average=np.float32(0))
+        if self.population:  # the others' policy is added to the average here
+            (fixed, share), weight = self.population, float(step.average)
+            self.game.blend((fixed, other), share, 1 - step.role, self._met, self.average, weight)
+            other, step = self._met, step._replace(average=np.float32(0))
         self.game.walk(Weights(self.regrets, other, self.average), step)
 
     def best_responses(self) -> BestResponses:
         """What exact best responses earn against the average policy."""
         return self.game.best_responses(self.average)
 
-    def nash_conv(self) -> float:
-        """What both roles together could gain by exact best responses to the opponents they meet, points a deal."""
-        if self.population is None:
-            return self.best_responses().nash_conv
-        gains = 0.0
-        for role in range(len(ROLES)):
-            other = self.population.met(self.average, 1 - role)
-            best, own = (self.game.earned(self.average, other, role, mode) for mode in (BEST_RESPONSE, EXPECTED))
-            gains += best - own
-        return gains
-
     def save(self, path: str | Path, about: str) -> None:
         """Writes the state of the solver, whole or not at all.
 
         Args:
-            about: which game it is, in words; :meth:`load` compares these words.
+            about: which game it is, in words; :meth:`load` refuses a file of another.
         """
         numbers = {"iterations": self.iterations, "seconds": self.seconds}
-        arrays: dict[str, ArrayLike] = {"about": about, **numbers, "regrets": self.regrets, "average": self.average}
-        save_arrays(path, _KIND, VERSION, arrays, compressed=False)
+        arrays: dict[str, ArrayLike] = {**numbers, "regrets": self.regrets, "average": self.average}
+        save_arrays(path, f"solution of {about}", VERSION, arrays, compressed=False)
 
     def load(self, path: str | Path, about: str) -> None:
         """Continues from a saved state.
 
         Raises:
-            ValueError: the file is damaged, or holds another game.
+            ValueError: there is no such file, it is damaged, or holds another game.
         """
-        check_solution(path, about)
         numbers = Column("f", self.regrets.shape)
-        columns = {"about": Column("U"), "iterations": Column("i"), "seconds": Column("f")}
-        found = load_arrays(path, _KIND, VERSION, columns | {"regrets": numbers, "average": numbers})
+        columns = {"iterations": Column("i"), "seconds": Column("f"), "regrets": numbers, "average": numbers}
+        found = load_arrays(path, f"solution of {about}", VERSION, columns)
         self.regrets, self.average = found["regrets"], found["average"]
         self.iterations, self.seconds = int(found["iterations"]), float(found["seconds"])
 
@@ -174,5 +140,4 @@ def check_solution(path: str | Path, about: str) -> None:
     Raises:
         ValueError: there is no such file, or it is of another game.
     """
-    if (found := load_text(path, _KIND, VERSION, "about")) != about:
-        raise ValueError(f"{path} is a solution of {found}, not of {about}: give another file")
+    check_kind(path, f"solution of {about}", VERSION)

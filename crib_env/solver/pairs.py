@@ -61,7 +61,8 @@ class Pairs(NamedTuple):
     """
 
     laid: np.ndarray
-    """(N, 2) int16 the number of the hand of ranks that each role has laid before a node."""
+    """(N, 2, 2) int16 what each role has laid before a node: the number of the hand of ranks, without one card if all
+    are laid, and then the number of this card, else 0."""
     factors: np.ndarray
     """(J, K, 13, 16) float32 by the other role's hand without its last card, the own one without it, and then these
     last cards. Own is the role whose values are computed. Cards are numbered as hands of one card."""
@@ -69,7 +70,7 @@ class Pairs(NamedTuple):
     """Cards of each role before the play."""
 
 
-ONLY_WAYS = Pairs(np.zeros((0, 2), np.int16), np.zeros((0, 0, N_RANKS, WIDTH), np.float32), (0, 0))
+ONLY_WAYS = Pairs(np.zeros((0, 2, 2), np.int16), np.zeros((0, 0, N_RANKS, WIDTH), np.float32), (0, 0))
 """No factors: pairs of hands are as likely as there are ways to deal them."""
 
 
@@ -90,23 +91,19 @@ def fill_factors(pairs, role, n_cards, hands, first, last, factors):
 
 
 @kernel
-def _without_lowest(hands, n, hand):
-    """A hand of ``n`` cards without its lowest card, and the number of this card."""
-    for lowest in range(N_RANKS):
-        left = np.int64(hands.without_rank[n, lowest, hand])
-        if left >= 0:
-            return left, np.int64(KING - lowest)
-    return np.int64(0), np.int64(0)
-
-
-@kernel
-def hands_laid(pairs, hands, at, node, role):
-    """What each role has laid before a node, the role's own first: a hand without its last card, and the number of the
-    last card if that was laid before, else 0."""
-    own, other = np.int64(pairs.laid[at, role]), np.int64(pairs.laid[at, 1 - role])
-    own_last, other_last = np.int64(0), np.int64(0)
-    if node["n_cards"][role] == 0:
-        own, own_last = _without_lowest(hands, pairs.n_cards[role], own)
-    if node["n_cards"][1 - role] == 0:
-        other, other_last = _without_lowest(hands, pairs.n_cards[1 - role], other)
+def hands_laid(pairs, hands, at, node, role, rank):
+    """What each role has laid when a rank is laid at a node, the role's own first: a hand without its last card, and
+    the number of the last card if that is laid too, else 0."""
+    actor = np.int64(node["actor"])
+    own, own_last = np.int64(pairs.laid[at, role, 0]), np.int64(pairs.laid[at, role, 1])
+    other, other_last = np.int64(pairs.laid[at, 1 - role, 0]), np.int64(pairs.laid[at, 1 - role, 1])
+    n_laid = pairs.n_cards[actor] - np.int64(node["n_cards"][actor])
+    if actor == role and node["n_cards"][role] > 1:
+        own = np.int64(hands.with_rank[n_laid, rank, own])
+    elif actor == role:
+        own_last = np.int64(KING - rank)
+    elif node["n_cards"][actor] > 1:
+        other = np.int64(hands.with_rank[n_laid, rank, other])
+    else:
+        other_last = np.int64(KING - rank)
     return own, own_last, other, other_last

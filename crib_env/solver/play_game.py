@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.engine import DEALER, PONE, ROLES
-from crib_env.hands import HAND_TABLES, N_HANDS, N_RANKS, ORDERINGS
+from crib_env.hands import HAND_TABLES, HANDS, KING, N_HANDS, N_RANKS, ORDERINGS
 from crib_env.kernels import kernel
 from crib_env.solver import in_stretches
 from crib_env.solver.endings import WIDTH, make_endings
@@ -19,14 +19,11 @@ from crib_env.solver.public_state import CARDS, start_of_play
 from crib_env.solver.sweeps import (
     BEST_RESPONSE,
     EXPECTED,
-    Blend,
-    Blended,
     Game,
     Step,
     Weights,
     Workspace,
     fill_blend,
-    fill_rank_values,
     make_workspace,
     walk_down,
     walk_up,
@@ -47,13 +44,6 @@ class BestResponses(NamedTuple):
     def nash_conv(self) -> float:
         """The sum of both: 0 in equilibrium. Half of it is the policy's exploitability."""
         return self.as_pone + self.as_dealer
-
-
-class Reached(NamedTuple):
-    """Decisions of a role."""
-
-    nodes: np.ndarray  # (D,) int64 nodes of the public tree
-    hands: np.ndarray  # (D,) int64 the actor's hand at each, among those of its size (:data:`crib_env.hands.HANDS`)
 
 
 class PlayGame:
@@ -114,13 +104,18 @@ class PlayGame:
 
     @cached_property
     def _laid(self) -> np.ndarray:
-        """(N, 2) of :class:`crib_env.solver.pairs.Pairs`."""
-        laid, n_laid = np.zeros((len(self.nodes), len(ROLES)), np.int16), np.zeros((len(self.nodes), len(ROLES)), int)
+        """(N, 2, 2) of :class:`crib_env.solver.pairs.Pairs`."""
+        laid, n_laid = np.zeros((len(self.nodes), 2, 2), np.int16), np.zeros((len(self.nodes), 2), int)
         for step in self.histories.T:
             at = (step >= 0).nonzero()[0]
             role, rank = step[at] >> 4, step[at] & 15
-            laid[at, role] = HAND_TABLES.with_rank[n_laid[at, role], rank, laid[at, role]]
+            laid[at, role, 0] = HAND_TABLES.with_rank[n_laid[at, role], rank, laid[at, role, 0]]
             n_laid[at, role] += 1
+        for role, size in enumerate(self._sizes):
+            at = (n_laid[:, role] == size).nonzero()[0]
+            hand = laid[at, role, 0]
+            lowest = HANDS[size][hand, 0]
+            laid[at, role, 0], laid[at, role, 1] = HAND_TABLES.without_rank[size, lowest, hand], KING - lowest
         return laid
 
     @cached_property
@@ -193,24 +188,6 @@ class PlayGame:
         """Workspaces for a second policy: one for the top, and one for each thread."""
         return [make_workspace(self.extent) for _ in range(1 + len(self._workspaces))]
 
-    def rank_values(self, policy: np.ndarray, role: int, decisions: Reached) -> np.ndarray:
-        """What each rank is worth at decisions of a role, (D, 13) net points of the whole play; -inf for others.
-
-        The opponent plays the policy, and the role goes on as well as it can against that.
-
-        Args:
-            role: ``PONE`` or ``DEALER``.
-            decisions: nodes of the role, and its hands there, to which the opponent's policy leads.
-        """
-        values = np.full((len(decisions.nodes), N_RANKS), -np.inf)
-
-        def note(first: int, last: int, workspace: Workspace) -> None:
-            for k in np.flatnonzero((decisions.nodes >= first) & (decisions.nodes < last)):
-                fill_rank_values(self.arrays, decisions.nodes[k], decisions.hands[k], workspace, values[k])
-
-        self.walk(Weights(policy, policy, _NOTHING), Step(role, BEST_RESPONSE), note)
-        return values
-
     def chances_at(self, policy: np.ndarray, node: int, hand: int) -> np.ndarray:
         """(13,) how likely a policy lays each rank of a hand at a node of its player."""
         n, at = HAND_TABLES.n_hands, self.nodes[node]
@@ -242,47 +219,29 @@ class PlayGame:
                 at = int(links[nodes[at]["first_link"] + rank - int(nodes[at]["floor"][actor])]["to"])
         return at
 
-    def walk(
-        self,
-        weights: Weights,
-        step: Step,
-        after_part: Callable[[int, int, Workspace], None] = lambda first, last, workspace: None,
-    ) -> float:
+    def walk(self, weights: Weights, step: Step) -> float:
         """Walks the whole tree once.
-
-        Args:
-            after_part: is shown each part of the tree, from its first node to before its last, with its values.
 
         Returns:
             The net points a deal that ``step.role`` earns, to the last bit the same for any number of threads.
         """
-        values = self._walk(self.arrays, self.prior, weights, step, after_part)
+        values = self._walk(self.arrays, self.prior, weights, step)
         return float(values.astype(float) @ self.prior[step.role]) / self._deals
 
-    def _walk(
-        self,
-        game: Game,
-        prior: Sequence[np.ndarray],
-        weights: Weights,
-        step: Step,
-        after_part: Callable[[int, int, Workspace], None] = lambda first, last, workspace: None,
-    ) -> np.ndarray:
+    def _walk(self, game: Game, prior: Sequence[np.ndarray], weights: Weights, step: Step) -> np.ndarray:
         """The values of the hands of ``step.role`` at the start, summed over those of the other one; a view."""
         top, role, tree = self._top, step.role, game.tree
-        n_top = int(tree.parts[0])
         self._begin(weights.other, prior, top)
 
         def walk_part(first: int, last: int, workspace: Workspace) -> None:
             walk_down(game, weights.other, first, last, workspace)
             walk_up(game, weights, step, first, last, workspace)
-            after_part(first, last, workspace)
             node = tree.nodes[first]
             values = slice(node["value_at"], node["value_at"] + N_HANDS[node["n_cards"][role], 0])
             top.values[values] = workspace.values[values]
 
         self._in_parts(walk_part, [top], [[workspace] for workspace in self._workspaces])
-        walk_up(game, weights, step, 0, n_top, top)
-        after_part(0, n_top, top)
+        walk_up(game, weights, step, 0, int(tree.parts[0]), top)
         return top.values[: len(prior[role])]
 
     def _in_parts(self, do: Callable[..., None], tops: list[Workspace], workspaces: list[list[Workspace]]) -> None:
@@ -307,32 +266,34 @@ class PlayGame:
 
     def blend(
         self,
-        kinds: Blend,
+        policies: tuple[np.ndarray, np.ndarray],
+        share: float,
         role: int,
-        into: Blended,
-        priors: tuple[Sequence[np.ndarray], Sequence[np.ndarray]] | None = None,
+        out: np.ndarray,
+        average: np.ndarray = _NOTHING,
+        weight: float = 0.0,
     ) -> None:
-        """Writes the policy of a role in a population of two kinds of players.
+        """Fills ``out`` with the policy of a role when nobody knows which of two kinds of players it is.
 
         Args:
-            into: ``out`` gets the policy of a player of unknown kind, as :meth:`expected` takes it.
-            priors: of each kind, by role, the weights of its hands; by default those of this game for both.
+            policies: of both kinds, as :meth:`expected` takes them.
+            share: how many players are of the first kind.
+            average: the second policy is added to it, times the reach of its hands and ``weight``, if that is not 0.
         """
-        game, n_top = self.arrays, int(self.tree.parts[0])
-        of_kinds = (self.prior, self.prior) if priors is None else priors
 
         def fill(first: int, last: int, *workspaces: Workspace) -> None:
-            fill_blend(game, kinds, workspaces, role, first, last, into)
+            numbers = np.float32(share), np.float32(weight)
+            fill_blend(self.arrays, policies, numbers[0], workspaces, role, first, last, out, average, numbers[1])
 
         def fill_part(first: int, last: int, *workspaces: Workspace) -> None:
-            for policy, workspace in zip((kinds.first, kinds.second), workspaces):
-                walk_down(game, policy, first, last, workspace)
+            for policy, workspace in zip(policies, workspaces):
+                walk_down(self.arrays, policy, first, last, workspace)
             fill(first, last, *workspaces)
 
         tops = [self._top, self._second[0]]
-        for policy, prior, top in zip((kinds.first, kinds.second), of_kinds, tops):
-            self._begin(policy, prior, top)
-        fill(0, n_top, *tops)
+        for policy, top in zip(policies, tops):
+            self._begin(policy, self.prior, top)
+        fill(0, int(self.tree.parts[0]), *tops)
         self._in_parts(fill_part, tops, [list(two) for two in zip(self._workspaces, self._second[1:])])
 
 

@@ -22,7 +22,6 @@ from crib_env.solver.public_state import gone_of
 from crib_env.solver.tree import FIRST_ENDING, NO_LINK, TERMINAL, Extent, PublicTree
 
 _ZERO, _ONE = np.float32(0), np.float32(1)
-_NO_AVERAGE = np.zeros(0, np.float32)
 
 # What a walk up does at the nodes of the role whose values it computes.
 UPDATE_REGRETS, BEST_RESPONSE, EXPECTED = range(3)
@@ -228,10 +227,7 @@ def _earn_by_pairs(game, here, role, work):
     n_other = np.int64(node["n_cards"][1 - role]) - (not acts)
     n_values = hands.n_hands[n_own, node["floor"][role]]
     n_against = hands.n_hands[n_other, node["floor"][1 - role]]
-    own, own_last, other, other_last = hands_laid(game.pairs, hands, here, node, role)
     sign = np.int64(1 if role == PONE else -1)
-    n_laid = game.pairs.n_cards[actor] - np.int64(node["n_cards"][actor])
-    before = own if acts else other
     for rank in range(low, node["high"]):
         link = links[node["first_link"] + rank - low]
         child = link["to"]
@@ -239,15 +235,7 @@ def _earn_by_pairs(game, here, role, work):
             _go_on(nodes, child, n_values, values, by_rank[_EARNED, rank])
             continue
         net = np.float32(sign * link["net"])
-        if acts:
-            if n_own:
-                own = np.int64(hands.with_rank[n_laid, rank, before])
-            else:
-                own_last = np.int64(KING - rank)
-        elif n_other:
-            other = np.int64(hands.with_rank[n_laid, rank, before])
-        else:
-            other_last = np.int64(KING - rank)
+        own, own_last, other, other_last = hands_laid(game.pairs, hands, here, node, role, rank)
         against = 0 if acts else rank
         if child == TERMINAL:
             by_rank[_EARNED, rank, 0] = net * by_rank[_SENT, against, 0] * factors[other, own, other_last, own_last]
@@ -422,25 +410,8 @@ def _of_rank(hands, k, h, rank):
     return n
 
 
-class Blend(NamedTuple):
-    """Two policies, (S,) float32 as :meth:`crib_env.solver.play_game.PlayGame.expected` takes them."""
-
-    first: np.ndarray
-    share: np.float32  # how many of the population play by the first one, from 0 to 1
-    second: np.ndarray
-
-
-class Blended(NamedTuple):
-    """What is made of a blend; see :meth:`crib_env.solver.play_game.PlayGame.blend`."""
-
-    out: np.ndarray  # (S,) float32 the policy of a player of unknown kind
-    averages: tuple[np.ndarray, np.ndarray] = (_NO_AVERAGE, _NO_AVERAGE)
-    """(S,) float32 each, or empty: to these the first and the second policy are added, times the reach of its hands."""
-    weight: np.float32 = _ZERO  # of a policy in its average; at 0 nothing is added
-
-
 @kernel
-def fill_blend(game, blend, workspaces, role, first, last, into):
+def fill_blend(game, policies, share, workspaces, role, first, last, out, average, weight):
     """Fills the slots of a role at nodes ``first`` to ``last - 1``; see
     :meth:`crib_env.solver.play_game.PlayGame.blend`.
 
@@ -449,27 +420,22 @@ def fill_blend(game, blend, workspaces, role, first, last, into):
 
     Args:
         workspaces: two, with the reach of these nodes by the first and by the second policy.
-        into: :class:`Blended`.
     """
-    hands, (one, two), (out, averages, weight) = game.hands, workspaces, into
-    first_average, second_average = averages
+    hands, (of_first, of_second), (one, two) = game.hands, policies, workspaces
     for at in range(first, last):
         node = game.tree.nodes[at]
         k, low, high = node["n_cards"][role], node["floor"][role], node["high"]
         if node["actor"] != role or k < 2:
             continue
-        policy_at(node, hands, blend.first, one.policy)
-        policy_at(node, hands, blend.second, two.policy)
+        policy_at(node, hands, of_first, one.policy)
+        policy_at(node, hands, of_second, two.policy)
         slot, own, n_left = node["first_slot"], node["reach_at"][role], hands.n_hands[k - 1, low]
         for rank in range(low, high):
             for left in range(n_left):
                 h = hands.with_rank[k - 1, rank, left]
-                by_first = one.reach[own + h] * chosen(blend.first[slot + left], one.policy, h)
-                by_second = two.reach[own + h] * chosen(blend.second[slot + left], two.policy, h)
-                out[slot + left] = blend.share * by_first + (np.float32(1) - blend.share) * by_second
+                by_first = one.reach[own + h] * chosen(of_first[slot + left], one.policy, h)
+                by_second = two.reach[own + h] * chosen(of_second[slot + left], two.policy, h)
+                out[slot + left] = share * by_first + (_ONE - share) * by_second
                 if weight > _ZERO:
-                    if len(first_average):
-                        first_average[slot + left] += weight * by_first
-                    if len(second_average):
-                        second_average[slot + left] += weight * by_second
+                    average[slot + left] += weight * by_second
             slot += n_left

@@ -92,27 +92,23 @@ class Extent(NamedTuple):
     """Numbers in the values of a workspace."""
     top_reach: int
     """How many of these belong to the nodes before the first part, and to the first nodes of parts."""
-    top_values: int
 
 
 # --- Building -------------------------------------------------------------------------------------------------------
 
 
-class _Pending(NamedTuple):
-    """States that wait for their place in the tree, with what is known of them."""
-
-    states: np.ndarray  # (M, N_FIELDS) int64
-    chance: np.ndarray  # (M,) float32
-    link: np.ndarray  # (M,) int64, the link that leads there, or -1
-    depth: np.ndarray  # (M,) int64, steps from the root
-    reach_at: np.ndarray  # (M, 2) int64
-    value_at: np.ndarray  # (M,) int64
-
-
-def _pending(n: int) -> _Pending:
-    link, depth, value_at = (np.zeros(n, np.int64) for _ in range(3))
-    states, reach_at = np.zeros((n, N_FIELDS), np.int64), np.zeros((n, 2), np.int64)
-    return _Pending(states, np.ones(n, np.float32), link, depth, reach_at, value_at)
+_PENDING = np.dtype(
+    [
+        ("state", "i8", N_FIELDS),
+        ("link", "i8"),  # the one that leads there, or -1
+        ("depth", "i8"),  # steps from the root
+        ("reach_at", "i8", 2),
+        ("value_at", "i8"),
+        ("chance", "f4"),
+    ],
+    align=True,
+)
+"""A state that waits for its place in the tree, with what is known of it."""
 
 
 @kernel
@@ -121,24 +117,17 @@ def _n_hands_of(s, role, n_hands):
 
 
 @kernel
-def _copy(source, at, target, to):
-    target.states[to] = source.states[at]
-    target.chance[to], target.link[to], target.depth[to] = source.chance[at], source.link[at], source.depth[at]
-    target.reach_at[to], target.value_at[to] = source.reach_at[at], source.value_at[at]
-
-
-@kernel
 def _build(split, tree, keys, top, stack, n_hands):
-    """Walks the tree below ``top.states[0]`` and writes it to the arrays as far as there is room; finds its size.
+    """Walks the tree below the state of ``top[0]`` and writes it to the arrays as far as there is room; finds its size.
 
     ``keys`` (L,) gets the key of each ending, and -1 for other links.
     """
     room, room_for_links = len(tree.nodes), len(tree.links) - (N_RANKS + 1)
     n_nodes, n_links, n_slots, n_parts = 0, 0, 0, 0
-    root = top.states[0]
+    root = top[0]["state"]
     n_pone, n_dealer = _n_hands_of(root, PONE, n_hands), _n_hands_of(root, DEALER, n_hands)
-    top.chance[0], top.link[0], top.depth[0], top.value_at[0] = 1.0, -1, 0, 0
-    top.reach_at[0, 0], top.reach_at[0, 1] = 0, n_pone
+    top[0]["chance"], top[0]["link"], top[0]["depth"], top[0]["value_at"] = 1.0, -1, 0, 0
+    top[0]["reach_at"][0], top[0]["reach_at"][1] = 0, n_pone
     reach, values = n_pone + n_dealer, max(n_pone, n_dealer)
     top_reach, top_values, max_reach, max_values = reach, values, reach, values
     state, child = np.empty(N_FIELDS, np.int64), np.empty(N_FIELDS, np.int64)
@@ -146,7 +135,7 @@ def _build(split, tree, keys, top, stack, n_hands):
     # which is walked depth first, by `stack`.
     head, tail, n_stack, in_parts = 0, 1, 0, False
     while True:
-        if not in_parts and (head == tail or top.depth[head] == split):
+        if not in_parts and (head == tail or top[head]["depth"] == split):
             in_parts = True
             top_reach, top_values = reach, values
         if in_parts and not n_stack:
@@ -154,20 +143,19 @@ def _build(split, tree, keys, top, stack, n_hands):
             if head == tail:
                 break
             reach, values = top_reach, top_values
-            _copy(top, head, stack, np.int64(0))
+            stack[0] = top[head]
             head += 1
             n_stack = 1
             tree.parts[n_parts] = n_nodes
             n_parts += 1
-        here, at = top, head
+        here = stack[n_stack - 1] if in_parts else top[head]
         if in_parts:
             n_stack -= 1
-            here, at = stack, n_stack
         else:
             head += 1
-        state[:] = here.states[at]
-        chance, depth, link_here, value_at = here.chance[at], here.depth[at], here.link[at], here.value_at[at]
-        reach_of_pone, reach_of_dealer = here.reach_at[at, 0], here.reach_at[at, 1]
+        state[:] = here["state"]
+        chance, depth, link_here, value_at = here["chance"], here["depth"], here["link"], here["value_at"]
+        reach_of_pone, reach_of_dealer = here["reach_at"][0], here["reach_at"][1]
         actor = state[ACTOR]
         n_cards = state[CARDS + actor]
         low, high = state[FLOOR + actor], n_playable_ranks(state[COUNT])
@@ -210,22 +198,21 @@ def _build(split, tree, keys, top, stack, n_hands):
                 tree.links[link]["to"] = TERMINAL if ends else FIRST_ENDING - child[ACTOR]
                 keys[link] = -1 if ends else ending_key(child)
                 continue
-            there, place = top, tail
+            there = stack[n_stack] if in_parts else top[tail]
             if in_parts:
-                there, place = stack, n_stack
                 n_stack += 1
             else:
                 tail += 1
-            there.states[place] = child
-            there.chance[place] = chance if goes else chance * np.float32(4 - n_gone)
-            there.link[place], there.depth[place], there.value_at[place] = link, depth + 1, values
-            there.reach_at[place, 0], there.reach_at[place, 1] = reach_of_pone, reach_of_dealer
-            there.reach_at[place, actor] = reach
+            there["state"][:] = child
+            there["chance"] = chance if goes else chance * np.float32(4 - n_gone)
+            there["link"], there["depth"], there["value_at"] = link, depth + 1, values
+            there["reach_at"][0], there["reach_at"][1] = reach_of_pone, reach_of_dealer
+            there["reach_at"][actor] = reach
             n_pone, n_dealer = _n_hands_of(child, PONE, n_hands), _n_hands_of(child, DEALER, n_hands)
             reach += n_dealer if actor else n_pone
             values += max(n_pone, n_dealer)
     tree.parts[n_parts] = n_nodes
-    return n_nodes, n_links, n_slots, n_parts, max_reach, max_values, top_reach, top_values
+    return n_nodes, n_links, n_slots, n_parts, max_reach, max_values, top_reach
 
 
 _WAITING = 1 + 13 + 13**2 + 13**3  # a queue of three steps; a stack never holds more than a few hundred states
@@ -243,8 +230,8 @@ def build_tree(root: np.ndarray, split: int) -> tuple[PublicTree, Extent, np.nda
     Returns:
         The tree, its extent, and (E,) int64 the keys of its endings (:func:`crib_env.solver.endings.make_endings`).
     """
-    top, stack = _pending(_WAITING), _pending(_WAITING)
-    top.states[0] = root
+    top, stack = np.zeros(_WAITING, _PENDING), np.zeros(_WAITING, _PENDING)
+    top[0]["state"] = root
     fewer = 2 * (_MOST_CARDS - int(root[CARDS : CARDS + 2].sum()))
     n_nodes, n_links = _NODES >> fewer, _LINKS >> fewer
     while True:

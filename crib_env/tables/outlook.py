@@ -133,27 +133,14 @@ def show_value(hand_total, crib_total, first, second, role, cribs):
 
 
 @kernel
-def fill_discard_points(cards, role, totals, values, out):
-    """Fills ``out`` (15,) with the net points of the deal after each discard of six sorted cards.
-
-    Args:
-        cards: (6,) sorted ids.
-        role: ``PONE`` or ``DEALER``.
-        totals: (15,) of ``TOTALS`` for these cards.
-        values: :class:`DiscardValues`.
-        out: float64.
-    """
-    six = mask_of(cards)
-    for k in range(N_DISCARDS):
-        first, second = cards[PLACES[k, 0]], cards[PLACES[k, 1]]
-        show = show_value(totals[k]["hand_total"], totals[k]["crib_total"], first, second, role, values.cribs)
-        out[k] = show + values.pegging[role, hand_of_mask(six ^ bit(first) ^ bit(second))]
-
-
-@kernel
-def _fill_all(sixes, is_dealer, totals, values, out):
+def _fill_points(sixes, is_dealer, totals, values, out):
     for n in range(len(sixes)):
-        fill_discard_points(sixes[n], DEALER if is_dealer[n] else PONE, totals[n], values, out[n])
+        cards, role = sixes[n], DEALER if is_dealer[n] else PONE
+        six = mask_of(cards)
+        for k in range(N_DISCARDS):
+            first, second, row = cards[PLACES[k, 0]], cards[PLACES[k, 1]], totals[n, k]
+            show = show_value(row["hand_total"], row["crib_total"], first, second, role, values.cribs)
+            out[n, k] = show + values.pegging[role, hand_of_mask(six ^ bit(first) ^ bit(second))]
 
 
 def discard_points(sixes: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:
@@ -165,5 +152,5 @@ def discard_points(sixes: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:
     """
     totals, out = np.zeros((len(sixes), N_DISCARDS), TOTALS), np.empty((len(sixes), N_DISCARDS))
     fill_totals(sixes, totals)
-    _fill_all(sixes, is_dealer, totals, standard_values(), out)
+    _fill_points(sixes, is_dealer, totals, standard_values(), out)
     return out

@@ -17,7 +17,6 @@ from crib_env.engine import ROLES, WIN
 from crib_env.exact.discard_statistics import N_POINTS
 from crib_env.files.checked_file import Column, SavedArrays
 from crib_env.hands import N_FOURS, N_RANKS
-from crib_env.solver.deal.best_response import DealResponses
 from crib_env.solver.deal.kinds import N_CHOICES, Choices, discard_totals
 from crib_env.tables.deal_chances import ENDINGS, MATCH_POINTS
 
@@ -227,13 +226,6 @@ class DealValues(SavedArrays, kind="table of whole deals", version=1):
     """(2, C) net points of the play."""
     responses: Annotated[np.ndarray, Column("f", (len(ROLES),))]
     """(2,) what a best response in each role earns, net points a deal: the sum is the solution's NashConv."""
-
-    @classmethod
-    def of(cls, found: DealResponses) -> DealValues:
-        """What best responses to a solution have found; rounded to a thousandth of a point, which keeps it small."""
-        cribs, play = [response.cribs for response in found], [response.play for response in found]
-        values = np.array([response.value for response in found])
-        return cls(np.round(cribs, 3).astype(np.float32), np.round(play, 3).astype(np.float32), values)
 
     def totals(self, role: int, deals: Choices) -> np.ndarray:
         """(N, 15) float32, what each discard of N deals of six cards is worth to a role: hand, crib and play."""

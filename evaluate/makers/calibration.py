@@ -36,7 +36,7 @@ BOTH = (95, 108)
 """From these scores of both players on, positions are looked at once more."""
 DISCARDS = ("second", "fourth")
 """The discards that are compared with the best."""
-_RANKS = (1, 3)
+_RANKS = (0, 1, 3)  # of the discards that are played
 _PAIRS_AT_ONCE = 15  # that meet the same deals
 _GAMES_AT_ONCE = 250
 _DEALS_AT_ONCE = 1_000
@@ -89,29 +89,10 @@ class Calibration(NamedTuple):
     scores: tuple[AtScores, ...] = ()
     discards: tuple[OfDiscards, ...] = ()
 
-    @classmethod
-    def of(cls, plan: Plan, path: Path) -> Calibration:
-        """What a file has of this plan; nothing if there is no such file.
-
-        Raises:
-            ValueError: it is not of this plan, or damaged.
-        """
-        if not path.exists():
-            return cls(plan)
-        found = read_json(path, f"{path} is not a calibration", partial(typed, kind=cls))
-        if found.plan != plan:
-            raise ValueError(f"{path} has {found.plan}, not {plan}: give another file")
-        return found
-
 
 def in_band(rows: Sequence[OfDiscards], low: int, high: int) -> list[OfDiscards]:
     """The positions whose higher score is in a band."""
     return [row for row in rows if low <= max(row.own, row.opponents) <= high]
-
-
-def both_from(rows: Sequence[OfDiscards], low: int) -> list[OfDiscards]:
-    """The positions whose lower score is at least ``low``."""
-    return [row for row in rows if low <= min(row.own, row.opponents)]
 
 
 def losses(rows: Sequence[OfDiscards], rank: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -145,12 +126,8 @@ def agreement_of_losses(stated: np.ndarray, played: np.ndarray) -> tuple[float, 
     slope = about @ played / spread
     left = played - played.mean() - slope * about
     error = np.sqrt((about**2 * left**2).sum()) / spread * np.sqrt(n / (n - 2))
-    return (
-        float(slope),
-        float(student_quantile(n - 2) * error),
-        float(differs.mean()),
-        half_width(mean_interval(differs)),
-    )
+    wide, about_mean = student_quantile(n - 2) * error, half_width(mean_interval(differs))
+    return float(slope), float(wide), float(differs.mean()), about_mean
 
 
 def print_agreement(found: Calibration) -> None:
@@ -160,29 +137,28 @@ def print_agreement(found: Calibration) -> None:
         f"At {found.plan.pairs} pairs of scores the win table is {100 * rms:.2f} % points off (root of the mean "
         f"square), and {100 * most:.2f} at most; {covered:.0%} are within their 95 % interval."
     )
-    rows, groups = [], [(f"higher {low} to {high}", in_band(found.discards, low, high)) for low, high in BANDS]
-    for scores, some in groups + [(f"both from {low}", both_from(found.discards, low)) for low in BOTH]:
+    groups = {f"higher {low} to {high}": in_band(found.discards, low, high) for low, high in BANDS}
+    groups |= {
+        f"both from {low}": [row for row in found.discards if low <= min(row.own, row.opponents)] for low in BOTH
+    }
+    rows = []
+    for scores, some in groups.items():
         for rank, name in enumerate(DISCARDS):
             if len(some) < _FEWEST:
                 continue
             stated, played, errors = losses(some, rank)
             slope, wide, mean, about = agreement_of_losses(stated, played)
             off, more = off_by(stated, played, errors)
-            figures = (
-                f"{slope:.3f} ± {wide:.3f}",
-                f"{100 * mean:.2f} ± {100 * about:.2f}",
-                f"{100 * off:.2f} + {100 * more:.2f}",
-            )
-            rows.append((scores, name, *figures, f"{len(stated)}"))
+            figures = (f"{100 * mean:.2f} ± {100 * about:.2f}", f"{100 * off:.2f} + {100 * more:.2f}")
+            rows.append((scores, name, f"{slope:.3f} ± {wide:.3f}", *figures, f"{len(stated)}"))
     header = ["scores", "discard", "slope", "stated less played", "off by", "positions"]
     console.print(table_of("what a discard loses, stated and played", header, rows, words=2))
 
 
 def draw_scores(rng: np.random.Generator, n: int) -> np.ndarray:
     """Pairs of scores (n, 2), the dealer's first, without repetition."""
-    dealer, pone = np.divmod(np.arange(WIN * WIN), WIN)
-    pairs, is_near = np.stack([dealer, pone], axis=1), np.maximum(dealer, pone) > _NEAR
-    near = -(-2 * n // 3)
+    pairs = np.stack(np.divmod(np.arange(WIN * WIN), WIN), axis=1)
+    is_near, near = pairs.max(axis=1) > _NEAR, -(-2 * n // 3)
     drawn = [rng.choice(np.flatnonzero(kind), size, False) for kind, size in ((is_near, near), (~is_near, n - near))]
     return pairs[np.concatenate(drawn)]
 
@@ -221,12 +197,9 @@ def dealer_wins(ends: np.ndarray, luck: np.ndarray) -> np.ndarray:
 class Positions(NamedTuple):
     """P positions before a discard."""
 
-    sixes: np.ndarray
-    """(P, 6) int64 sorted cards."""
-    is_dealer: np.ndarray
-    """(P,) bool."""
-    scores: np.ndarray
-    """(P, 2) int64 own score and the opponent's."""
+    sixes: np.ndarray  # (P, 6) int64 sorted cards
+    is_dealer: np.ndarray  # (P,) bool
+    scores: np.ndarray  # (P, 2) int64 own score and the opponent's
 
 
 def draw_positions(rng: np.random.Generator, n: int, lowest: int, highest: int) -> Positions:
@@ -283,7 +256,7 @@ def _of_discards(plan: Plan, number: int, pool: ThreadPoolExecutor) -> OfDiscard
     rng = np.random.default_rng([plan.seed, 1, band, place])
     position = draw_positions(rng, 1, *BANDS[band])
     stated = stated_chances(position)
-    discards = stated.argsort(kind="stable")[::-1][[0, *_RANKS]]
+    discards = stated.argsort(kind="stable")[::-1][[*_RANKS]]
     sizes = np.diff(np.linspace(0, plan.deals, 1 + -(-plan.deals // _DEALS_AT_ONCE)).astype(int)).tolist()
     seeds = rng.integers(2**32, size=len(sizes)).tolist()
 
@@ -326,21 +299,34 @@ def calibration(
     """
     check_outputs(path)
     make_agent(agent)
-    plan = Plan(agent, pairs, games, positions, deals, seed)
-    found, n_positions = Calibration.of(plan, path), positions * len(BANDS)
-    drawn = draw_scores(np.random.default_rng([seed, 0]), pairs)
-    done = len(found.scores) + len(found.discards)
+    found, n_positions = Calibration(Plan(agent, pairs, games, positions, deals, seed)), positions * len(BANDS)
+    if path.exists():
+        kept = read_calibration(path)
+        if kept.plan != found.plan:
+            raise ValueError(f"{path} has {kept.plan}, not {found.plan}: give another file")
+        found = kept
+    drawn, done = draw_scores(np.random.default_rng([seed, 0]), pairs), len(found.scores) + len(found.discards)
     with advancing("played", pairs + n_positions, done) as on_progress, ThreadPoolExecutor(threads) as pool:
-        while (start := len(found.scores)) < pairs:
-            more = _at_scores(plan, drawn, start, pool)
-            found = found._replace(scores=(*found.scores, *more))
+        while done < pairs + n_positions:
+            if done < pairs:
+                more = _at_scores(found.plan, drawn, done, pool)
+                found = found._replace(scores=(*found.scores, *more))
+            else:
+                one = _of_discards(found.plan, done - pairs, pool)
+                found = found._replace(discards=(*found.discards, one))
             write_json(path, found)
-            on_progress(len(more))
-        for number in range(len(found.discards), n_positions):
-            found = found._replace(discards=(*found.discards, _of_discards(plan, number, pool)))
-            write_json(path, found)
-            on_progress(1)
+            on_progress(len(found.scores) + len(found.discards) - done)
+            done = len(found.scores) + len(found.discards)
     print_agreement(found)
+
+
+def read_calibration(path: Path) -> Calibration:
+    """The results in a file.
+
+    Raises:
+        ValueError: it is damaged, or not of this command.
+    """
+    return read_json(path, f"{path} is not a calibration", partial(typed, kind=Calibration))
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from crib_env.exact.discard_means import COMPLETIONS, STARTERS, hand_total, show
 from crib_env.exact.discard_statistics import N_DISCARDS, N_POINTS, PLACES, TOTALS, fill_totals, hand_counts
 from crib_env.hands import HANDS, N_FOURS, PAIR_NUMBER, hand_of_mask
 from crib_env.kernels import GOLDEN, below, bit, cards_in, kernel, mask_of, mix, popcount, streams
+from crib_env.solver import in_stretches
 from crib_env.tables.shipped import CribTables
 from crib_env.values import Amount, Threads
 
@@ -33,13 +34,12 @@ SIGNS = (-1, 1)
 @kernel
 def _best_by_table(hand_totals, cards, table, sign):
     """The number of the discard with the best hand mean plus ``sign`` times the table's crib mean."""
-    best, best_value, k = 0, -1e9, 0
-    for i in range(6):
-        for j in range(i + 1, 6):
-            value = hand_totals[k] / STARTERS + sign * table[cards[i] % 13, cards[j] % 13]
-            if value > best_value:
-                best, best_value = k, value
-            k += 1
+    best, best_value = 0, -1e9
+    for k in range(N_DISCARDS):
+        i, j = PLACES[k, 0], PLACES[k, 1]
+        value = hand_totals[k] / STARTERS + sign * table[cards[i] % 13, cards[j] % 13]
+        if value > best_value:
+            best, best_value = k, value
     return best
 
 
@@ -59,8 +59,7 @@ def _add_kept(cards, choice, sizes, kept, hand_points):
         kept[hand_of_mask(four)] += sizes[n]
         counts[:] = 0
         hand_counts(four, six, counts)
-        for points in range(N_POINTS):
-            hand_points[points] += sizes[n] * counts[points]
+        hand_points += sizes[n] * counts
 
 
 @kernel
@@ -78,14 +77,11 @@ def _opposing_discard(seen, table, sign, word):
         card = below(mix(word), 52)
         if not ((seen | six) >> card) & 1:
             six |= bit(card)
-    cards, hand_totals, k = cards_in(six, 6), np.empty(15, np.int64), 0
-    for i in range(6):
-        for j in range(i + 1, 6):
-            hand_totals[k] = hand_total(six ^ bit(cards[i]) ^ bit(cards[j]), six)
-            k += 1
+    cards, hand_totals = cards_in(six, 6), np.empty(N_DISCARDS, np.int64)
+    for k in range(N_DISCARDS):
+        hand_totals[k] = hand_total(six ^ bit(cards[PLACES[k, 0]]) ^ bit(cards[PLACES[k, 1]]), six)
     number = _best_by_table(hand_totals, cards, table, sign)
-    discarded = bit(cards[PLACES[number, 0]]) | bit(cards[PLACES[number, 1]])
-    return discarded, six, word
+    return bit(cards[PLACES[number, 0]]) | bit(cards[PLACES[number, 1]]), six, word
 
 
 @kernel
@@ -129,32 +125,19 @@ def solve_crib_tables(*, rounds: int = 5, draws: int = 40_000, seed: int = 0, th
     kept, hand_points = np.zeros((2, N_FOURS)), np.zeros((2, N_POINTS))
     for role, sign in enumerate(SIGNS):
         _add_kept(deals.cards, deals.choices(mean[role], sign), deals.sizes, kept[role], hand_points[role])
-    return CribTables(
-        mean,
-        np.where(share > 0, error, np.nan),
-        share,
-        change,
-        against_random,
-        kept / N_DEALS,
-        hand_points / (N_DEALS * STARTERS),
-    )
+    error, kept, hand_points = np.where(share > 0, error, np.nan), kept / N_DEALS, hand_points / (N_DEALS * STARTERS)
+    return CribTables(mean, error, share, change, against_random, kept, hand_points)
 
 
 class _Deals:
     """All classes of deals, with the totals and the ranks of their fifteen discards."""
 
     def __init__(self, threads: int) -> None:
-        self.cards = cards_of(np.arange(N_CLASSES))
-        self.sizes = class_sizes()
-        ranks = (self.cards % 13)[:, PLACES]
-        self.pairs = PAIR_NUMBER.astype(np.int8)[ranks[..., 0], ranks[..., 1]]  # (N, 15)
+        self.cards, self.sizes = cards_of(np.arange(N_CLASSES)), class_sizes()
+        low, high = np.moveaxis((self.cards % 13)[:, PLACES], 2, 0)
+        self.pairs = PAIR_NUMBER.astype(np.int8)[low, high]  # (N, 15)
         self.totals = np.zeros((N_CLASSES, N_DISCARDS), TOTALS)
-
-        def fill(rows: np.ndarray) -> None:
-            fill_totals(self.cards[rows], self.totals[rows[0] : rows[-1] + 1])
-
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(fill, np.array_split(np.arange(N_CLASSES), 8 * threads)))
+        in_stretches(N_CLASSES, threads, lambda i, j: fill_totals(self.cards[i:j], self.totals[i:j]))
 
     def against_random(self) -> np.ndarray:
         """(13, 13) mean of the crib by ranks discarded, over all hands and random opposing discards."""
@@ -180,8 +163,7 @@ class _Deals:
             rows, numbers = np.nonzero(self.pairs == number)
         discards = np.take_along_axis(self.cards[rows], PLACES[numbers], axis=1)
         weights = np.cumsum(self.sizes[rows])
-        mean, error = _sample_pair(self.cards[rows], discards, weights, draws, table, sign, word)
-        return mean, error, share
+        return *_sample_pair(self.cards[rows], discards, weights, draws, table, sign, word), share
 
 
 def cribs(path: File, draws: Amount = 40_000, threads: Threads = 2) -> None:

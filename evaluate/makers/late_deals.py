@@ -36,6 +36,7 @@ SIZE = WIN - LATE, WIN - LATE
 """Shape of what depends on own score and the opponent's."""
 LATE_SCORES = np.stack(np.meshgrid(np.arange(LATE, WIN), np.arange(LATE, WIN), indexing="ij"), axis=-1).reshape(-1, 2)
 """(1296, 2) own score and the opponent's."""
+_N_SCORES = len(LATE_SCORES)
 _ROWS = 20_000  # games side by side
 _LATE_DEALS, _PLAYS = 8, 2_000  # deals side by side
 _TEMPERATURE = 1.5  # points: a discard that is this much worse is drawn 1/e times as often
@@ -44,9 +45,8 @@ _IN_PLAY = [SOURCES.index("play"), SOURCES.index("heels")]
 
 def points_of(agent: Agent, seeds: np.ndarray) -> np.ndarray:
     """The points of deals (n,) from 0–0 in order, then zeros: (n, ``MOST_PEGS``, 2) int8, of dealer and of pone."""
-    points = np.zeros((len(seeds), MOST_PEGS, 2), np.int8)
+    points, length = np.zeros((len(seeds), MOST_PEGS, 2), np.int8), np.zeros(len(seeds), np.int64)
     batch = GameBatch(seeds, episode="deal")
-    length = np.zeros(len(seeds), np.int64)
     while len(rows := batch.acting()):
         batch.step(rows, agent.act(batch.views(rows)))
         _append_events(batch.games, rows, points, length)
@@ -70,7 +70,7 @@ def score_after(points, dealer, pone):
     for k in range(len(points)):
         dealer += points[k, 0]
         pone += points[k, 1]
-        if dealer >= WIN or pone >= WIN:
+        if dealer >= WIN or pone >= WIN or points[k, 0] + points[k, 1] == 0:
             break
     return dealer, pone
 
@@ -99,15 +99,12 @@ def roles_of(seeds: np.ndarray) -> np.ndarray:
 def _explore(
     agent: Agent, seeds: np.ndarray, scores: np.ndarray
 ) -> tuple[GameBatch, np.ndarray, np.ndarray, np.ndarray]:
-    """Plays deals (n,) at C scores. One player, by turns the dealer and pone, discards at random, mostly what is nearly
-    best; all else is the agent's.
-
-    Args:
-        scores: (C, 2) of the player who discards at random, and of its opponent.
+    """Plays deals (n,) at C scores (C, 2) of the player who discards at random and of its opponent. That player, by
+    turns the dealer and pone, draws mostly what is nearly best; all else is the agent's.
 
     Returns:
-        n * C games, all that belong to a deal together; (n,) seats of the player who discarded at random, the dealer
-        sits on 0; (n, 6) its cards, sorted; and (n,) which of ``PLACES`` it drew.
+        n * C games, all that belong to a deal together; (n * C, 2) the seats of the player who discarded at random and
+        of the other; (n, 6) its cards, sorted; and (n,) which of ``PLACES`` it drew.
     """
     n, width = len(seeds), len(scores)
     batch = GameBatch(np.repeat(seeds, width), episode="deal", first_dealer=0)
@@ -126,24 +123,18 @@ def _explore(
     places = (drawn[:, None] >= limits).sum(axis=1)
     pairs = sixes[np.arange(n)[:, None], PLACES[places]]
     play_after_discards(agent, batch, seats, np.repeat(pairs, width, axis=0))
-    return batch, explorer, sixes, places
+    return batch, np.stack([seats, 1 - seats], axis=1), sixes, places
 
 
 class LateDeals(NamedTuple):
     """n deals, from the side of the player who discarded at random: its own first, then the opponent's."""
 
-    roles: np.ndarray
-    """(n,) int64."""
-    sixes: np.ndarray
-    """(n, 6) int64 its cards, sorted."""
-    places: np.ndarray
-    """(n,) int64 which of the fifteen discards it drew."""
-    pegged: np.ndarray
-    """(n, 1296, 2) int8 points of the play and of his heels, at ``LATE_SCORES``."""
-    after: np.ndarray
-    """(n, 1296, 2) int8 scores after the deal."""
-    shown: np.ndarray
-    """(n, 1296, 2) int8 what the opponent's hand and the crib count, also where the game ends before they are shown."""
+    roles: np.ndarray  # (n,) int64
+    sixes: np.ndarray  # (n, 6) int64 its cards, sorted
+    places: np.ndarray  # (n,) int64 which of the fifteen discards it drew
+    pegged: np.ndarray  # (n, 1296, 2) int8 points of the play and of his heels, at ``LATE_SCORES``
+    after: np.ndarray  # (n, 1296, 2) int8 scores after the deal
+    shown: np.ndarray  # (n, 1296, 2) int8 what the opponent's hand and the crib count, even where the game ends before
 
 
 @kernel
@@ -157,44 +148,34 @@ def _count_shown(games, seats, out):
 
 def explore_late(agent: Agent, seeds: np.ndarray) -> LateDeals:
     """Plays deals (n,) at all late scores."""
-    n, width = len(seeds), len(LATE_SCORES)
-    whole = (np.zeros(shape, np.int64) for shape in ((n, 6), (n,)))
-    found = LateDeals(roles_of(seeds), *whole, *(np.zeros((n, width, 2), np.int8) for _ in range(3)))
-    for start in range(0, n, _LATE_DEALS):
-        rows = slice(start, start + _LATE_DEALS)
-        batch, seats, found.sixes[rows], found.places[rows] = _explore(agent, seeds[rows], LATE_SCORES)
-        seats = np.repeat(seats, width)
-        sides, at = np.stack([seats, 1 - seats], axis=1), np.arange(len(seats))[:, None]
-        pegged = batch.tally[..., _IN_PLAY].sum(axis=(2, 3))
-        found.pegged[rows] = pegged[at, sides].reshape(-1, width, 2)
-        found.after[rows] = batch.games["scores"][at, sides].reshape(-1, width, 2)
-        _count_shown(batch.games, seats, found.shown[rows].reshape(-1, 2))
-    return found
+    parts = []
+    for start in range(0, len(seeds), _LATE_DEALS):
+        some = seeds[start : start + _LATE_DEALS]
+        batch, sides, sixes, places = _explore(agent, some, LATE_SCORES)
+        at, shown = np.arange(len(sides))[:, None], np.zeros(sides.shape, np.int8)
+        _count_shown(batch.games, sides[:, 0], shown)
+        found = batch.tally[..., _IN_PLAY].sum(axis=(2, 3))[at, sides], batch.games["scores"][at, sides], shown
+        parts.append((sixes, places, *(part.astype(np.int8).reshape(len(some), -1, 2) for part in found)))
+    return LateDeals(roles_of(seeds), *map(np.concatenate, zip(*parts)))
 
 
 class Plays(NamedTuple):
     """n plays, from the side of the player who discarded at random."""
 
-    roles: np.ndarray
-    """(n,) int64."""
-    hands: np.ndarray
-    """(n,) int64 number of the four kept."""
-    points: np.ndarray
-    """(n, 2) int64 gained and given."""
+    roles: np.ndarray  # (n,) int64
+    hands: np.ndarray  # (n,) int64 number of the four kept
+    points: np.ndarray  # (n, 2) int64 gained and given
 
 
 def explore_plays(agent: Agent, seeds: np.ndarray) -> Plays:
     """Plays deals (n,) from 0–0."""
-    n = len(seeds)
-    found = Plays(roles_of(seeds), np.zeros(n, np.int64), np.zeros((n, 2), np.int64))
-    for start in range(0, n, _PLAYS):
-        rows = slice(start, start + _PLAYS)
-        batch, seats, *_ = _explore(agent, seeds[rows], np.zeros((1, 2), np.int64))
-        at = np.arange(len(seats))
-        found.hands[rows] = [hand_of_mask(kept) for kept in batch.games["kept"][at, seats]]
-        made = batch.tally[..., SOURCES.index("play")].sum(axis=2)
-        found.points[rows] = np.stack([made[at, seats], made[at, 1 - seats]], axis=1)
-    return found
+    hands, points = [], []
+    for start in range(0, len(seeds), _PLAYS):
+        batch, sides, *_ = _explore(agent, seeds[start : start + _PLAYS], np.zeros((1, 2), np.int64))
+        at = np.arange(len(sides))
+        hands += [hand_of_mask(kept) for kept in batch.games["kept"][at, sides[:, 0]]]
+        points.append(batch.tally[..., SOURCES.index("play")].sum(axis=2)[at[:, None], sides].astype(np.int64))
+    return Plays(roles_of(seeds), np.array(hands, np.int64), np.concatenate(points))
 
 
 _NOT_PLAYED = np.zeros((2, N_BINS))
@@ -221,11 +202,10 @@ def fit_styles(deals: LateDeals, outlook: Outlook) -> dict[str, Any]:
     """``style_hands``, ``style_cribs`` and ``styles`` of :class:`crib_env.tables.shipped.WinTable`: the principal
     components of what opponents showed and what the crib brought, each as it differs from 0–0."""
     hands, cribs = np.zeros((len(ROLES), N_STYLES, N_POINTS)), np.zeros((len(ROLES), N_STYLES))
-    styles = np.zeros((len(ROLES), len(LATE_SCORES), N_STYLES))
+    styles = np.zeros((len(ROLES), _N_SCORES, N_STYLES))
     for role in range(len(ROLES)):
         rows = np.flatnonzero(deals.roles == role)
-        differs = np.zeros((len(LATE_SCORES), N_POINTS + 1))
-        usual = np.empty(len(rows))
+        differs, usual = np.zeros((_N_SCORES, N_POINTS + 1)), np.empty(len(rows))
         fill_crib_means(deals.sixes[rows], deals.places[rows], role != PONE, outlook, usual)
         for row in rows:
             shown = deals.shown[row]
@@ -235,10 +215,10 @@ def fit_styles(deals: LateDeals, outlook: Outlook) -> dict[str, Any]:
         differs[:, :N_POINTS] -= outlook.hands[role, 0]
         differs[:, N_POINTS] -= usual.mean() if len(rows) else 0.0
         u, sizes, parts = np.linalg.svd(differs * (len(rows) > 0), full_matrices=False)
-        size = sizes[: N_STYLES - 1] / np.sqrt(len(LATE_SCORES))  # of a usual difference
+        size = sizes[: N_STYLES - 1] / np.sqrt(_N_SCORES)  # of a usual difference
         found = size[:, None] * parts[: N_STYLES - 1]
         hands[role, 1:], cribs[role, 1:] = found[:, :N_POINTS], found[:, N_POINTS]
-        styles[role, :, 1:] = u[:, : N_STYLES - 1] * np.sqrt(len(LATE_SCORES))
+        styles[role, :, 1:] = u[:, : N_STYLES - 1] * np.sqrt(_N_SCORES)
         styles[role, :, 0] = 1 - styles[role, :, 1:].sum(axis=1)
     late = styles.reshape(len(ROLES), *SIZE, N_STYLES)
     fields = {"style_hands": hands, "style_cribs": cribs, "styles": late}
@@ -261,27 +241,23 @@ def _analyse(cards, place, is_dealer, outlook, before, after):
 class Sums(NamedTuple):
     """Over some deals of one role, at ``LATE_SCORES``."""
 
-    n: np.ndarray
-    """(1820,) deals by the hand kept."""
-    added: np.ndarray
-    """(1820, 1296) chance to win after the play, by the analysis of what follows, less that before it."""
-    later: np.ndarray
-    """(1296,) the same after the deal, less that after the play."""
+    n: np.ndarray  # (1820,) deals by the hand kept
+    added: np.ndarray  # (1820, 1296) chance to win after the play, by the analysis of what follows, less that before it
+    later: np.ndarray  # (1296,) the same after the deal, less that after the play
 
 
 def sums_of(deals: LateDeals, rows: np.ndarray, outlook: Outlook) -> Sums:
     """Adds up the deals ``rows``, which are of one role, by the analysis ``outlook``."""
-    width = len(LATE_SCORES)
-    sums = Sums(np.zeros(N_FOURS, np.int64), np.zeros((N_FOURS, width)), np.zeros(width))
-    before, after = np.empty(width), np.empty((N_STYLES, width))
+    sums = Sums(np.zeros(N_FOURS, np.int64), np.zeros((N_FOURS, _N_SCORES)), np.zeros(_N_SCORES))
+    before, after = np.empty(_N_SCORES), np.empty((N_STYLES, _N_SCORES))
     for row in rows:
         is_dealer = deals.roles[row] != PONE
         kept = _analyse(deals.sixes[row], deals.places[row], is_dealer, outlook, before, after)
-        styles = outlook.styles[int(is_dealer)].reshape(width, N_STYLES).T
+        styles = outlook.styles[int(is_dealer)].reshape(_N_SCORES, N_STYLES).T
         played = _value(after, styles, LATE_SCORES + deals.pegged[row])
         to_come = outlook.win_table[LATE:, LATE:]  # the deal passes
         next_deal = 1 - to_come.T if is_dealer else to_come
-        ended = _value(next_deal.reshape(1, width), np.ones((1, 1)), deals.after[row].astype(np.int64))
+        ended = _value(next_deal.reshape(1, _N_SCORES), np.ones((1, 1)), deals.after[row].astype(np.int64))
         sums.n[kept] += 1
         sums.added[kept] += played - before
         sums.later[:] += ended - played
@@ -301,21 +277,20 @@ def fit_late_play(deals: LateDeals, outlook: Outlook, threads: int) -> dict[str,
     """``late_hands`` and ``late_scores`` of :class:`crib_env.tables.shipped.WinTable`, smoothed, by an analysis with
     the styles of these deals. The first part is the mean over all deals; the others are the principal components of
     what hands differ in."""
-    hands = np.zeros((len(ROLES), N_FOURS, PARTS_OF_LATE_PLAY))
-    scores = np.zeros((len(ROLES), len(LATE_SCORES), PARTS_OF_LATE_PLAY))
+    hands, scores = [], []
     for role in range(len(ROLES)):
         shares = np.array_split(np.flatnonzero(deals.roles == role), _SHARES)
         with ThreadPoolExecutor(threads) as pool:
             each = list(pool.map(lambda share: sums_of(deals, share, outlook), shares))
-        sums = Sums(*(np.sum(part, axis=0) for part in zip(*each)))
-        hands[role], scores[role] = smoothed_parts(sums, role)
-    late = scores.reshape(len(ROLES), *SIZE, -1)
-    return {"late_hands": hands.astype(np.float32), "late_scores": late.astype(np.float32)}
+        of_hands, of_scores = smoothed_parts(Sums(*(np.sum(part, axis=0) for part in zip(*each))), role)
+        hands.append(of_hands)
+        scores.append(of_scores.reshape(*SIZE, -1))
+    return {"late_hands": np.array(hands, np.float32), "late_scores": np.array(scores, np.float32)}
 
 
 def smoothed_parts(sums: Sums, role: int) -> tuple[np.ndarray, np.ndarray]:
     """What the play adds, (1820, 12) and (1296, 12): its product over the last axis is by hand and scores."""
-    hands, scores = np.zeros((N_FOURS, PARTS_OF_LATE_PLAY)), np.zeros((len(LATE_SCORES), PARTS_OF_LATE_PLAY))
+    hands, scores = np.zeros((N_FOURS, PARTS_OF_LATE_PLAY)), np.zeros((_N_SCORES, PARTS_OF_LATE_PLAY))
     total = max(sums.n.sum(), 1)
     mean = sums.added.sum(axis=0) / total
     means = np.where(sums.n[:, None] > 0, sums.added / np.maximum(sums.n, 1)[:, None] - mean, 0.0)
@@ -345,12 +320,18 @@ def fit_plays(plays: Plays) -> dict[str, Any]:
     return {"plays": means.astype(np.float32), "play_errors": errors.astype(np.float32)}
 
 
+def _means(hands: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(1820,) how often each hand is among ``hands`` (n,), and (1820, 2) the mean of its ``points`` (n, 2)."""
+    n = np.bincount(hands, minlength=N_FOURS)
+    sums = np.stack([np.bincount(hands, side, N_FOURS) for side in points.T], axis=1)
+    return n, sums / np.maximum(n, 1)[:, None]
+
+
 def _error(plays: Plays, rows: np.ndarray, means: np.ndarray) -> np.ndarray:
     """(2,) mean square of the error of means (1820, 2), by other plays."""
     hands, points = plays.hands[rows], plays.points[rows].astype(float)
-    n = np.bincount(hands, minlength=N_FOURS)
-    sums = np.stack([np.bincount(hands, side, N_FOURS) for side in points.T], axis=1)
-    within = ((points - (sums / np.maximum(n, 1)[:, None])[hands]) ** 2).sum(axis=0) / max(len(rows) - (n > 0).sum(), 1)
+    n, own = _means(hands, points)
+    within = ((points - own[hands]) ** 2).sum(axis=0) / max(len(rows) - (n > 0).sum(), 1)
     found: np.ndarray = ((points - means[hands]) ** 2).mean(axis=0) - within
     return found
 
@@ -358,10 +339,10 @@ def _error(plays: Plays, rows: np.ndarray, means: np.ndarray) -> np.ndarray:
 def _smoothed(plays: Plays, rows: np.ndarray, role: int) -> np.ndarray:
     """(1820, 2) mean points, of the plays ``rows``."""
     known = standard_pegging().mean[role]
-    hands, more = plays.hands[rows], plays.points[rows] - known[plays.hands[rows]]
-    n, mean = np.bincount(hands, minlength=N_FOURS), more.mean(axis=0)
-    sums = np.stack([np.bincount(hands, side, N_FOURS) for side in (more - mean).T], axis=1)
-    return np.maximum(known + mean + smoothed(sums / np.maximum(n, 1)[:, None], n, role), 0.0)
+    more = plays.points[rows] - known[plays.hands[rows]]
+    mean = more.mean(axis=0)
+    n, differs = _means(plays.hands[rows], more - mean)
+    return np.maximum(known + mean + smoothed(differs, n, role), 0.0)
 
 
 _VALUES = np.array([card_value(rank) for rank in range(13)])

@@ -18,7 +18,6 @@ slopes that turn luck in points into luck in results.
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
 from math import comb
 from typing import Annotated
 
@@ -43,37 +42,23 @@ from crib_env.evaluate.skill.luck.usual_deal import (
     value_cards,
 )
 from crib_env.evaluate.skill.luck.variates import LEAST_DEALS, RESULTS, LuckTable, result_after
-from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, class_sizes, representatives
+from crib_env.exact.deal_classes import (
+    N_CLASSES,
+    N_DEALS,
+    class_sizes,
+    n_renamings,
+    representatives,
+    suits_in_order,
+    with_suits_in_order,
+)
 from crib_env.exact.discard_means import STARTERS, hand_total
 from crib_env.hands import FOUR_MASKS, FOURS, HANDS, N_FOURS, PAIR_NUMBER, hand_number, hand_of_mask
-from crib_env.kernels import bit, cards_in, kernel, lowest, mask_of, popcount, streams
-from crib_env.scoring import SUIT
+from crib_env.kernels import bit, cards_in, kernel, mask_of, popcount, streams
 from crib_env.tables.outlook import DiscardValues, standard_values
 from crib_env.values import MOST_GAMES, Range
 
 N_DISJOINT = N_DEALS * comb(46, 6)  # ordered pairs of disjoint six-card hands
 _HELD = 6
-# Ways to choose k of n cards; the number of a set of cards is the sum of comb(card, place), places from 1.
-_COMB = np.array([[comb(n, k) for k in range(_HELD + 1)] for n in range(53)], np.int64)
-
-
-@kernel
-def _number(cards):
-    """The number of a set of six cards (a mask) among all of them."""
-    number, place = np.int64(0), 1
-    while cards:
-        number += _COMB[lowest(cards), place]
-        cards &= cards - 1
-        place += 1
-    return number
-
-
-@kernel
-def _in_order(cards):
-    """The same cards (a mask) with suits renamed so that their rank masks descend."""
-    suits = np.array([(cards >> (13 * suit)) & SUIT for suit in range(4)])
-    suits.sort()
-    return suits[3] | suits[2] << 13 | suits[1] << 26 | suits[0] << 39
 
 
 @kernel
@@ -90,40 +75,19 @@ def _next_choice(places, n):
 
 
 @kernel
-def _fill_classes(masks, out):
-    """The class of each of the 20,358,520 hands, by its number."""
-    places = np.arange(_HELD)
-    while True:
-        six = np.int64(0)
-        for place in places:
-            six |= bit(place)
-        out[_number(six)] = np.searchsorted(masks, _in_order(six))
-        if not _next_choice(places, 52):
-            return
-
-
-@cache
-def _classes() -> np.ndarray:
-    """(20358520,) int32, see :func:`_fill_classes`; takes some seconds and 80 MB."""
-    out = np.empty(N_DEALS, np.int32)
-    _fill_classes(representatives(), out)
-    return out
-
-
-@kernel
 def _add_holders(shared, classes, features, weights, totals, met):
     """Adds the weights of all hands that hold the ``shared`` cards to ``totals``; returns how many features occur."""
-    others, n, k = np.empty(52, np.int64), 0, _HELD - popcount(shared)
+    others, suits, n = np.empty(52, np.int64), np.empty(4, np.int64), 0
     for card in range(52):
         if not (shared >> card) & 1:
             others[n] = card
             n += 1
-    places, n_met = np.arange(k), 0
+    places, n_met = np.arange(_HELD - popcount(shared)), 0
     while True:
         six = shared
         for place in places:
             six |= bit(others[place])
-        hand = classes[_number(six)]
+        hand = np.searchsorted(classes, with_suits_in_order(six, suits))
         for j in range(features.shape[1]):
             weight = np.int64(weights[hand, j])
             if weight:
@@ -146,7 +110,7 @@ def _sum(size, classes, first, first_weights, second, second_weights, table):
         shared = np.int64(0)
         for place in places:
             shared |= bit(place)
-        if _in_order(shared) == shared:
+        if suits_in_order(shared):
             n = _add_holders(shared, classes, first, first_weights, ones, met_ones)
             m = _add_holders(shared, classes, second, second_weights, twos, met_twos)
             here = np.int64(0)
@@ -155,24 +119,11 @@ def _sum(size, classes, first, first_weights, second, second_weights, table):
                 for j in range(m):
                     row += twos[met_twos[j]] * table[met_ones[i], met_twos[j]]
                 here += row * ones[met_ones[i]]
-            total += here * _renamings(shared)
-            for i in range(n):
-                ones[met_ones[i]] = 0
-            for j in range(m):
-                twos[met_twos[j]] = 0
+            total += here * n_renamings(shared)
+            ones[met_ones[:n]] = 0
+            twos[met_twos[:m]] = 0
         if not _next_choice(places, 52):
             return total
-
-
-@kernel
-def _renamings(cards):
-    """How many different sets of cards result from renaming the suits of these, whose suits are in order."""
-    ways, alike = 24, 1
-    for suit in range(1, 4):
-        same = (cards >> (13 * suit)) & SUIT == (cards >> (13 * suit - 13)) & SUIT
-        alike = alike + 1 if same else 1
-        ways //= alike
-    return ways
 
 
 def disjoint_total(
@@ -183,12 +134,8 @@ def disjoint_total(
     Features and weights are (962988, F) by class (:mod:`crib_env.exact.deal_classes`), all of them whole numbers, and
     weights of 0 are ignored.
     """
-    hands = [np.ascontiguousarray(array, np.int64) for array in (first, first_weights, second, second_weights)]
-    values = np.ascontiguousarray(table, np.int64)
-    total = 0
-    for size in range(_HELD + 1):
-        total += (-1) ** size * int(_sum(size, _classes(), *hands, values))
-    return total
+    hands = [np.ascontiguousarray(array, np.int64) for array in (first, first_weights, second, second_weights, table)]
+    return sum((-1) ** size * int(_sum(size, representatives(), *hands)) for size in range(_HELD + 1))
 
 
 _ROWS = 20  # number of pone's hands in a step
@@ -262,31 +209,18 @@ def _solve(points, weights, expected, slopes):
 
     ``weights`` (5, n) turn n results, minus their mean, into slopes.
     """
-    n = len(points)
-    made, after = np.zeros((n, 2), np.int64), np.empty((n, 3))
-    for k in range(n):
-        for peg in points[k]:
-            made[k] += peg
+    after = np.empty((len(points), 3))
     for total in range(2 * WIN - 2, -1, -1):
         for dealer in range(max(0, total - WIN + 1), min(WIN - 1, total) + 1):
             pone = total - dealer
-            for k in range(n):
-                d, p = dealer + made[k, 0], pone + made[k, 1]
-                if d >= WIN or p >= WIN:
-                    d, p = score_after(points[k], np.int64(dealer), np.int64(pone))
-                    d, p = min(d, WIN), min(p, WIN)
-                result_after(d, p, expected, after[k])
+            for k in range(len(points)):
+                d, p = score_after(points[k], np.int64(dealer), np.int64(pone))
+                result_after(min(d, WIN), min(p, WIN), expected, after[k])
             for result in range(3):
-                mean = 0.0
-                for k in range(n):
-                    mean += after[k, result]
-                mean /= n
-                expected[dealer, pone, result] = mean
+                mean = after[:, result].mean()
+                expected[dealer, pone, result], above = mean, after[:, result] - mean
                 for part in range(len(weights)):
-                    slope = 0.0
-                    for k in range(n):
-                        slope += weights[part, k] * (after[k, result] - mean)
-                    slopes[dealer, pone, result, part] = slope
+                    slopes[dealer, pone, result, part] = (weights[part] * above).sum()
 
 
 def solve_luck_table(agent: Agent, deals: int, seed: int, means: np.ndarray, values: DiscardValues) -> LuckTable:

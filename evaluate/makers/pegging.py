@@ -86,16 +86,14 @@ def simulate_pegging(
     discards two of six random unseen cards by its own policy. Every deal starts at 0–0. Threads change nothing.
     """
     records = PeggingRecords(policy, against)
-    first, second = NATIVE.index(policy), NATIVE.index(against)
     seeds = streams(seed, len(ROLES) * N_FOURS)
 
     def fill(record: int) -> None:
         role, hand = divmod(record, N_FOURS)
-        counts = records.counts[role, hand]
-        games = np.zeros(1, GAME)
+        counts, games = records.counts[role, hand], np.zeros(1, GAME)
         games["episode_stream"] = seeds[record]
         while not (error_of(counts) <= standard_error).all():
-            _play_deals(games, FOURS[hand], role, first, second, _BATCH, counts)
+            _play_deals(games, FOURS[hand], role, NATIVE.index(policy), NATIVE.index(against), _BATCH, counts)
         on_progress(1)
 
     title = f"{policy} against {against}"

@@ -23,9 +23,9 @@ from crib_env.evaluate.makers import run
 from crib_env.exact.discard_statistics import N_DISCARDS
 from crib_env.hands import HAND_TABLES, HANDS, N_HANDS, N_RANKS, ORDERINGS
 from crib_env.solver.cfr import PlaySolver, check_solution
-from crib_env.solver.deal.kinds import by_choice, hand_weights
+from crib_env.solver.deal.kinds import by_choice, kept
 from crib_env.solver.deal.solver import load_discards, load_play, newest
-from crib_env.solver.pairs import pairs_dealt
+from crib_env.solver.pairs import fitted_weights, pairs_dealt
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.tables.prior import UNUSUAL
@@ -112,8 +112,10 @@ def _shares(game: PlayGame, policy: np.ndarray, at: int) -> np.ndarray:
 def _weights(chances: np.ndarray) -> np.ndarray:
     """(14, 2, 1820) float32, of the hands beside each starter, and of the pegging game's."""
     possible = [by_choice((1 - UNUSUAL) * of_role + UNUSUAL / N_DISCARDS) for of_role in chances]
-    starters = [pairs_dealt(start_of_play(starter=starter)) for starter in range(N_RANKS)]
-    beside = [hand_weights(possible, starter, pairs) for starter, pairs in enumerate(starters)]
+    beside = []
+    for starter in range(N_RANKS):  # which pairs of hands meet is approximate: discards are left out (6 %)
+        pone, dealer = (kept(of_role, starter) for of_role in possible)
+        beside.append(fitted_weights((pone, dealer), pairs_dealt(start_of_play(starter=starter))))
     return np.array([*beside, [ORDERINGS[4]] * len(ROLES)], np.float32)
 
 

@@ -1,16 +1,13 @@
 """The win table: how games between two of an agent end from every pair of scores, and how late deals go.
 
-First deals are played with the shipped table, from which the table learns what discards near the end are worth. The
-deals that are solved are then played by an agent that already discards by this: at 120–120 nothing else of the table
-matters, so what the table says there is what its own player does. To go on from the new table, make it the shipped one.
-
 The table follows by backward induction, from high scores to low. At each pair of scores it has the mean result of the
 deals that were played there, each result being the end of the game or the table's own value at the scores after the
 deal. Where both scores are far from the end, the points of deals from 0–0 serve. Luck is taken out without bias: the
 mean over the deals is adjusted by linear regression on numbers whose mean over all deals is known to be zero
 (:func:`variates`). This comes down to one weight for each deal.
 
-Blocks of deals are kept in ``FILE.deals`` as they are finished, so that interrupted work goes on where it was.
+The agent discards by the shipped table. To go on from the new table, make it the shipped one. Blocks of deals are kept
+in ``FILE.deals`` as they are finished, so that interrupted work goes on where it was.
 """
 
 from __future__ import annotations
@@ -25,7 +22,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crib_env.agents import Agent, make_agent
-from crib_env.agents.registry import with_win_table
 from crib_env.batch import GameBatch
 from crib_env.cards import JACK
 from crib_env.engine import DEALER, PONE, WIN
@@ -54,7 +50,7 @@ from crib_env.kernels import kernel, mask_of, streams
 from crib_env.scoring import show_points
 from crib_env.tables.deal_chances import ENDINGS, MATCH_POINTS, ending_of
 from crib_env.tables.outlook import outlook_of
-from crib_env.tables.shipped import LATE, WinTable, as_from_nothing, standard_win_table
+from crib_env.tables.shipped import LATE, WinTable, as_from_nothing
 from crib_env.values import Amount, Seed, Threads
 
 NEAR, LAST = LATE, 102
@@ -119,23 +115,42 @@ def make_win_table(plan: Plan, folder: Path, threads: int) -> WinTable:
     Raises:
         ValueError: the folder has deals of another plan, or a file in it is damaged.
     """
+
+    def blocks(
+        kind: str, play: Callable[[Agent, np.ndarray], tuple[np.ndarray, ...]], seed: int = 0
+    ) -> list[np.ndarray]:
+        """What ``play`` finds of all deals of a kind, played or read from files; ``seed`` is added to the plan's."""
+        share, size = _KINDS[kind]
+        n = round(plan.deals * share)
+        seeds = streams(plan.seed + seed, n)
+
+        def one(start: int) -> list[np.ndarray]:
+            stop = min(start + size, n)
+            path = folder / f"{kind}-{start}-{stop}.npz"
+            if not path.exists():
+                found = play(make_agent(plan.agent), seeds[start:stop])
+                save_arrays(path, "block of deals", 1, {str(k): array for k, array in enumerate(found)})
+            on_progress(1)
+            return list(load_arrays(path, "block of deals", 1).values())
+
+        starts = range(0, n, size)
+        of = advancing(f"{kind} deals of {plan.agent}", len(starts))
+        with of as on_progress, ThreadPoolExecutor(threads) as pool:
+            return [np.concatenate(arrays) for arrays in zip(*pool.map(one, starts))]
+
     plan.begin(folder)
     with held(folder):
-        blocks = partial(_in_blocks, plan, folder, threads)
-        late = LateDeals(*blocks("late", plan.agent, explore_late, seed=1))
-        known = fit_plays(Plays(*blocks("plays", plan.agent, explore_plays, seed=2)))
-        before = replace(standard_win_table(), agent=plan.agent, deals=plan.deals, **known)
-        of_discards = folder / "discards.npz"
-        between = _fitted(before, late, threads)
-        between.save(of_discards)
-
-        agent = with_win_table(plan.agent, of_discards)
-        sets, luck = [], variates(streams(plan.seed, plan.deals))
+        late = LateDeals(*blocks("late", explore_late, seed=1))
+        plays = Plays(*blocks("plays", explore_plays, seed=2))
+        luck = variates(streams(plan.seed, plan.deals))
+        made: list[Played] = []
         for kind, scores in {"start": None, **places_of()}.items():
             play = points_of if scores is None else partial(deals_at, scores=scores)
-            (made,) = blocks(kind, agent, lambda *of, play=play: (play(*of),))
-            sets.append(Played(scores, made, luck[: len(made)]))
-        return _fitted(replace(between, **solve_endings(*sets)), late, threads)
+            (found,) = blocks(kind, lambda *of, play=play: (play(*of),))
+            made.append(Played(scores, found, luck[: len(found)]))
+    bare = WinTable(plan.agent, plan.deals, **solve_endings(*made), **(as_from_nothing() | fit_plays(plays)))
+    styled = replace(bare, **fit_styles(late, outlook_of(bare)))
+    return replace(styled, **fit_late_play(late, outlook_of(styled), threads))
 
 
 def places_of() -> dict[str, np.ndarray]:
@@ -149,44 +164,6 @@ def places_of() -> dict[str, np.ndarray]:
     }
 
 
-def _fitted(table: WinTable, late: LateDeals, threads: int) -> WinTable:
-    """The table with what its analysis has to know of late deals (:mod:`crib_env.evaluate.makers.late_deals`)."""
-    nothing: dict[str, Any] = as_from_nothing() | {"plays": table.plays, "play_errors": table.play_errors}
-    bare = replace(table, **nothing)
-    styled = replace(bare, **fit_styles(late, outlook_of(bare)))
-    return replace(styled, **fit_late_play(late, outlook_of(styled), threads))
-
-
-def _in_blocks(
-    plan: Plan,
-    folder: Path,
-    threads: int,
-    kind: str,
-    agent: str,
-    play: Callable[[Agent, np.ndarray], tuple[np.ndarray, ...]],
-    seed: int = 0,
-) -> list[np.ndarray]:
-    """What ``play`` finds of all deals of a kind, played in blocks or read from their files; ``seed`` is added to the
-    plan's."""
-    share, size = _KINDS[kind]
-    n = round(plan.deals * share)
-    seeds = streams(plan.seed + seed, n)
-
-    def one(start: int) -> list[np.ndarray]:
-        stop = min(start + size, n)
-        path = folder / f"{kind}-{start}-{stop}.npz"
-        if not path.exists():
-            found = play(make_agent(agent), seeds[start:stop])
-            save_arrays(path, "block of deals", 1, {str(k): array for k, array in enumerate(found)})
-        on_progress(1)
-        return list(load_arrays(path, "block of deals", 1).values())
-
-    starts = range(0, n, size)
-    of = advancing(f"{kind} deals of {agent}", len(starts))
-    with of as on_progress, ThreadPoolExecutor(threads) as pool:
-        return [np.concatenate(arrays) for arrays in zip(*pool.map(one, starts))]
-
-
 _LEAST = 100
 """Deals that a regression needs; the mean of fewer is not adjusted."""
 
@@ -194,12 +171,9 @@ _LEAST = 100
 class Played(NamedTuple):
     """n deals that were played at each of C pairs of scores, or from 0–0."""
 
-    scores: np.ndarray | None
-    """(C, 2) int64, of dealer and pone before the deal; ``None`` for 0–0."""
-    made: np.ndarray
-    """(n, C, 2) int8, of dealer and pone after it; from 0–0 (n, 32, 2) their points in order."""
-    luck: np.ndarray
-    """(n, …) of :func:`variates`."""
+    scores: np.ndarray | None  # (C, 2) int64, of dealer and pone before the deal; ``None`` for 0–0
+    made: np.ndarray  # (n, C, 2) int8, of dealer and pone after it; from 0–0 (n, 32, 2) their points in order
+    luck: np.ndarray  # (n, …) of :func:`variates`
 
     def part(self, number: int) -> Played:
         """One of ``PARTS`` parts of the deals."""
@@ -234,10 +208,6 @@ def _solve(points, weights, played, played_weights, sets, places, endings):
     ``played`` has the scores after the deals of each set that was played at pairs of scores. ``sets`` (121, 121) says
     which set has a pair of scores, -1 for none, where ``points`` serve; ``places`` in which column.
     """
-    made = np.zeros((len(points), 2), np.int64)
-    for k in range(len(points)):
-        for peg in points[k]:
-            made[k] += peg
     for total in range(2 * WIN - 2, -1, -1):
         for dealer in range(max(0, total - WIN + 1), min(WIN - 1, total) + 1):
             pone = total - dealer
@@ -249,9 +219,7 @@ def _solve(points, weights, played, played_weights, sets, places, endings):
                     _add_end(endings, dealers, pones, after_weights[k], here)
             else:
                 for k in range(len(points)):
-                    dealers, pones = dealer + made[k, 0], pone + made[k, 1]
-                    if dealers >= WIN or pones >= WIN:
-                        dealers, pones = score_after(points[k], np.int64(dealer), np.int64(pone))
+                    dealers, pones = score_after(points[k], np.int64(dealer), np.int64(pone))
                     _add_end(endings, dealers, pones, weights[k], here)
 
 

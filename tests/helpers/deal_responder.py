@@ -37,7 +37,6 @@ class DealResponder:
     def __init__(self, game, chances, play, totals):
         self.game, self.chances, self.play, self.totals = game, chances, play, totals
         self._made = [of_role.nonzero()[0] for of_role in chances]
-        self._groups = np.zeros(len(chances[0]), np.int8)
         self._ways = np.zeros(len(sixes().counts))
         self._lanes = make_lanes()
         self._held = {}
@@ -95,18 +94,18 @@ class DealResponder:
         for first in range(0, len(known), LANES):
             some = reach[first : first + LANES]
             self._lanes.reach[k] = 0
-            self._lanes.reach[k, 0, : some.shape[1], : len(some)] = (some / some.sum(axis=1, keepdims=True)).T
-            respond(self.game.arrays, self.play[1 - role][None], role, int(hand_number(held)), self._lanes, node)
+            self._lanes.reach[k, : some.shape[1], : len(some)] = (some / some.sum(axis=1, keepdims=True)).T
+            respond(self.game.arrays, self.play[1 - role], role, int(hand_number(held)), self._lanes, node)
             ranks[first : first + LANES] = self._lanes.best[: len(some)]
         return ranks
 
     def _may_hold(self, role, six, starter):
         """(1820,) in how many deals the opponent holds each hand."""
         if (role, six, starter) not in self._held:
-            hands = np.zeros((1, N_FOURS), np.float32)
+            hands = np.zeros(N_FOURS, np.float32)
             chances, made = self.chances[1 - role], self._made[1 - role]
-            fill_hands(chances, made, self._groups, six, starter, sixes(), self._ways, hands)
-            self._held[role, six, starter] = hands[0]
+            fill_hands(chances, made, six, starter, sixes(), self._ways, hands)
+            self._held[role, six, starter] = hands
         return self._held[role, six, starter]
 
     def _follow(self, laid, role, lowest, reach):

@@ -10,7 +10,7 @@ from typing import Any
 
 from crib_env.evaluate.files import write_json
 from crib_env.evaluate.makers import win_table
-from crib_env.evaluate.makers.calibration import Calibration
+from crib_env.evaluate.makers.calibration import Calibration, read_calibration
 from crib_env.evaluate.makers.calibration import Plan as AgreementPlan
 from crib_env.evaluate.matches.dataset import Dataset
 from crib_env.evaluate.matches.game_records import read_records
@@ -71,7 +71,7 @@ def one_of_each_kind(tmp_path: Path) -> dict[Path, Callable[[], Any]]:
         tmp_path / "dataset" / "config.json": lambda: dataset.begin(tmp_path / "dataset"),
         run / "config.json": lambda: read_config(run),
         tmp_path / "table" / "config.json": lambda: table.begin(tmp_path / "table"),
-        tmp_path / "calibration.json": lambda: Calibration.of(calibration.plan, tmp_path / "calibration.json"),
+        tmp_path / "calibration.json": lambda: read_calibration(tmp_path / "calibration.json"),
         tmp_path / "kept.json": lambda: read_game(tmp_path / "kept.json"),
         tmp_path / "games.jsonl": lambda: read_records(tmp_path / "games.jsonl")[0],
     }

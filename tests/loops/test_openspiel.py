@@ -17,7 +17,7 @@ from open_spiel.python.policy import TabularPolicy
 
 from crib_env import GameBatch, streams
 from crib_env.agents import make_agent
-from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
+from crib_env.evaluate.skill.exploitability import exploitability
 from crib_env.open_spiel import AgentPolicy
 from crib_env.players.tabular import StatePolicy
 from crib_env.solver.play_game import PlayGame

@@ -26,7 +26,7 @@ from crib_env.evaluate.console import Terminated, console, progress_bar, say
 from crib_env.evaluate.files import held
 from crib_env.evaluate.runs import format as form
 from crib_env.evaluate.runs.table import runs_table
-from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
+from crib_env.evaluate.skill.exploitability import exploitability
 from crib_env.players.agent_from_text import is_outside
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play

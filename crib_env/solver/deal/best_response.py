@@ -1,7 +1,5 @@
 """Exact best responses in whole deals: to how a player discards and plays.
 
-In the play the player may remember to which of a few groups its own discards belong, and no more of them.
-
 The responder knows how its opponent discards and plays. It chooses its own discards of every six cards, and then plays
 knowing all six, the starter and what has been laid. How likely the opponent holds each hand follows from the cards that
 the responder and the starter take from the deck, by rank exactly. The opponent's discards are the mean over the suits
@@ -15,7 +13,6 @@ Responders with the same hand and other discards walk the same nodes, so one wal
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -23,20 +20,10 @@ import numpy as np
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.exact.deal_classes import N_DEALS, class_sizes
 from crib_env.exact.discard_means import STARTERS
-from crib_env.hands import KING, N_FOURS, N_HANDS, N_RANKS
+from crib_env.hands import KING, N_FOURS, N_RANKS
 from crib_env.kernels import kernel
 from crib_env.solver import in_stretches
-from crib_env.solver.deal.kinds import (
-    HEELS,
-    N_CHOICES,
-    N_PAIRS,
-    by_choice,
-    choices,
-    crib_means,
-    discard_totals,
-    fill_hands,
-    sixes,
-)
+from crib_env.solver.deal.kinds import HEELS, by_choice, choices, crib_means, discard_totals, fill_hands, sixes
 from crib_env.solver.endings import OF_ACTOR, OF_OTHER
 from crib_env.solver.play_game import PlayGame
 from crib_env.solver.sweeps import chosen, policy_at
@@ -53,30 +40,24 @@ class Lanes(NamedTuple):
     """Space for one walk, float32."""
 
     reach: np.ndarray
-    """(5, G, 1820, LANES): by cards that the opponent still holds and by the group of its discards, the reach of its
-    hands, one way down the tree."""
+    """(5, 1820, LANES): by cards that the opponent still holds, the reach of its hands, one way down the tree."""
     values: np.ndarray
     """(depth, LANES) of the nodes on this way."""
     total: np.ndarray
     """(LANES,) to add up in."""
     best: np.ndarray
     """(LANES,) int64, the rank that each responder lays first, if it is to lay one."""
-    first: np.ndarray
-    """(13, 13, LANES) what each rank earns that the responder lays first, by the rank that the opponent led before,
-    or 0."""
     steps: np.ndarray
     """(depth, 4) int64: of each node on the way, its number, the responder's hand, its cards, and the next rank."""
 
 
-def make_lanes(groups: int = 1) -> Lanes:
-    """Empty space for a walk, against an opponent that remembers to which of so many groups its discards belong."""
-    n = N_HANDS[4, 0]
+def make_lanes() -> Lanes:
+    """Empty space for a walk."""
     return Lanes(
-        np.zeros((5, groups, n, LANES), np.float32),
+        np.zeros((5, N_FOURS, LANES), np.float32),
         np.zeros((_DEPTH, LANES), np.float32),
         np.zeros(LANES, np.float32),
         np.zeros(LANES, np.int64),
-        np.zeros((N_RANKS, N_RANKS, LANES), np.float32),
         np.zeros((_DEPTH, 4), np.int64),
     )
 
@@ -114,7 +95,7 @@ def respond(game, chances, role, hand, lanes, first=0):
     net points of the whole play, times these weights, summed over the hands.
 
     Args:
-        chances: (G, S) of the opponent's choices, :func:`fill_chances`, by the group of its discards.
+        chances: (S,) of the opponent's choices, :func:`fill_chances`.
         role: of the responders.
         hand: its number among those of its size.
         lanes: :class:`Lanes`.
@@ -179,11 +160,6 @@ def _enter(node, at, role, own, n_own, depth, lanes):
 @kernel
 def _take(chooses, found, depth, lanes):
     values = lanes.values
-    if chooses and depth <= 1:
-        rank, led = lanes.steps[depth, 3] - 1, lanes.steps[0, 3] - 1 if depth else 0
-        if rank < N_RANKS and led < N_RANKS:
-            for lane in range(LANES):
-                lanes.first[led, rank, lane] = values[found, lane]
     if chooses and depth == 0:
         for lane in range(LANES):
             if values[found, lane] > values[0, lane]:
@@ -199,11 +175,10 @@ def _take(chooses, found, depth, lanes):
 
 @kernel
 def _is_reached(reach, k, n):
-    for group in range(reach.shape[1]):
-        for h in range(n):
-            for lane in range(LANES):
-                if reach[k, group, h, lane] > _ZERO:
-                    return True
+    for h in range(n):
+        for lane in range(LANES):
+            if reach[k, h, lane] > _ZERO:
+                return True
     return False
 
 
@@ -213,21 +188,19 @@ def _lay(node, rank, hands, chances, reach, total):
     actor = np.int64(node["actor"])
     k, low = np.int64(node["n_cards"][actor]), np.int64(node["floor"][actor])
     if k == 1:
-        for group in range(reach.shape[1]):
-            for lane in range(LANES):
-                reach[0, group, 0, lane] = reach[1, group, KING - rank, lane]
+        for lane in range(LANES):
+            reach[0, 0, lane] = reach[1, KING - rank, lane]
         return _is_reached(reach, 0, 1)
     for lane in range(LANES):
         total[lane] = _ZERO
     n_left = hands.n_hands[k - 1, low]
     slot = node["first_slot"] + (rank - low) * n_left
-    for group in range(reach.shape[1]):
-        for left in range(n_left):
-            h, chance = np.int64(hands.with_rank[k - 1, rank, left]), chances[group, slot + left]
-            for lane in range(LANES):
-                here = reach[k, group, h, lane] * chance
-                reach[k - 1, group, left, lane] = here
-                total[lane] += here
+    for left in range(n_left):
+        h, chance = np.int64(hands.with_rank[k - 1, rank, left]), chances[slot + left]
+        for lane in range(LANES):
+            here = reach[k, h, lane] * chance
+            reach[k - 1, left, lane] = here
+            total[lane] += here
     most = _ZERO
     for lane in range(LANES):
         most = max(most, total[lane])
@@ -242,20 +215,15 @@ def _end(game, child, net, role, own, against, lanes, depth):
     for lane in range(LANES):
         values[depth, lane] = _ZERO
     if child == TERMINAL:
-        for group in range(reach.shape[1]):
-            for lane in range(LANES):
-                values[depth, lane] += net * reach[0, group, 0, lane]
+        for lane in range(LANES):
+            values[depth, lane] = net * reach[0, 0, lane]
         return
     ending = (FIRST_ENDING - child) >> 1
     side = OF_ACTOR if (FIRST_ENDING - child) & 1 == role else OF_OTHER
     for y in range(against[0]):
         points = np.float32(game.endings[ending, side, y, own]) + net
-        for group in range(reach.shape[1]):
-            for lane in range(LANES):
-                values[depth, lane] += points * reach[against[1], group, y, lane]
-
-
-OnFirst = Callable[[int, int, np.ndarray], None]
+        for lane in range(LANES):
+            values[depth, lane] += points * reach[against[1], y, lane]
 
 
 class DealPolicy(NamedTuple):
@@ -267,24 +235,15 @@ class DealPolicy(NamedTuple):
     hands: tuple[float, float]
     """By role, mean points that its hand shows."""
     play: Callable[[int, int], np.ndarray]
-    """Of a starter's rank and a role, (G, S) float32 by the group of its discards: its play, as
+    """Of a starter's rank and a role, (S,) float32: its play, as
     :meth:`crib_env.solver.play_game.PlayGame.expected` takes it, in the tree of four cards each without a starter."""
-    groups: np.ndarray
-    """(2, 13, C) int8 by role and starter: the group of each choice's discards, all 0 if the play forgets them."""
 
     @classmethod
-    def of(
-        cls,
-        discards: Sequence[np.ndarray],
-        play: Callable[[int, int], np.ndarray],
-        groups: np.ndarray | None = None,
-    ) -> DealPolicy:
+    def of(cls, discards: Sequence[np.ndarray], play: Callable[[int, int], np.ndarray]) -> DealPolicy:
         """A policy, from its chances (962988, 15) to make each discard of a class, by role."""
-        if groups is None:
-            groups = np.zeros((len(ROLES), N_RANKS, N_CHOICES), np.int8)
         pone, dealer = (by_choice(of_role) for of_role in discards)
         hands = [float(class_sizes() @ (of_role * choices().hand).sum(axis=1).astype(float)) for of_role in discards]
-        return cls((pone, dealer), (hands[PONE] / N_DEALS, hands[DEALER] / N_DEALS), play, groups)
+        return cls((pone, dealer), (hands[PONE] / N_DEALS, hands[DEALER] / N_DEALS), play)
 
 
 class DealResponse(NamedTuple):
@@ -296,42 +255,6 @@ class DealResponse(NamedTuple):
     """(C,) mean points of the crib after each choice, without what the suits of its own discards add."""
     play: np.ndarray
     """(C,) what each choice is worth to it in the play, net points."""
-
-
-def best_response(
-    game: PlayGame,
-    policy: DealPolicy,
-    role: int,
-    threads: int = 2,
-    on_progress: Callable[[int], None] = lambda starters: None,
-    on_first: OnFirst = lambda starter, hand, first: None,
-) -> DealResponse:
-    """The best response in a role to a policy in the other one.
-
-    Args:
-        game: the pegging game.
-        policy: of the opponent.
-        role: the responder's, ``PONE`` or ``DEALER``.
-        threads: how many; they do not change the result.
-        on_progress: called with 1 after each of the thirteen starters.
-        on_first: called in threads for each starter and hand of the responder with (13, 13, 91), what each rank earns
-            that it lays first: by the rank that the opponent led before, or 0, this rank, and its own discards.
-    """
-    kinds, chances = sixes(), policy.discards[1 - role]
-    play = np.zeros(len(kinds.six))
-    lanes: list[Lanes] = []
-    for starter in range(N_RANKS):
-        laid = np.array(policy.play(starter, 1 - role), np.float32)
-        for of_group in laid:
-            to_chances(game, of_group, 1 - role, threads)
-        lanes = lanes or [make_lanes(len(laid)) for _ in range(threads)]
-        against = Against(chances, policy.groups[1 - role, starter], laid)
-        _add_play(game, against, (role, starter), lanes, play, on_first)
-        on_progress(1)
-    cribs = crib_means(chances, threads)
-    own = float(class_sizes() @ discard_totals(role, cribs, play, choices()).max(axis=1).astype(float)) / N_DEALS
-    heels = HEELS if role == DEALER else -HEELS
-    return DealResponse(own - policy.hands[1 - role] + heels, cribs, play)
 
 
 class DealResponses(NamedTuple):
@@ -353,15 +276,31 @@ def best_responses(
     policy: DealPolicy,
     threads: int = 2,
     on_progress: Callable[[int], None] = lambda starters: None,
-    on_first: Callable[[int, int, int, np.ndarray], None] = lambda role, starter, hand, first: None,
 ) -> DealResponses:
-    """Best responses in both roles to a policy; see :func:`best_response`. ``on_first`` gets the role first."""
-    return DealResponses(
-        *(
-            best_response(game, policy, role, threads, on_progress, partial(on_first, role))
-            for role in range(len(ROLES))
-        )
-    )
+    """The best responses in both roles to a policy in the other one.
+
+    Args:
+        game: the pegging game.
+        policy: of the opponent.
+        threads: how many; they do not change the result.
+        on_progress: called with 1 after each of the thirteen starters, in each role.
+    """
+    lanes = [make_lanes() for _ in range(threads)]
+
+    def respond_in(role: int) -> DealResponse:
+        chances, play = policy.discards[1 - role], np.zeros(len(sixes().six))
+        for starter in range(N_RANKS):
+            laid = np.array(policy.play(starter, 1 - role), np.float32)
+            to_chances(game, laid, 1 - role, threads)
+            _add_play(game, chances, laid, (role, starter), lanes, play)
+            on_progress(1)
+        cribs = crib_means(chances, threads)
+        totals = discard_totals(role, cribs, play, choices())
+        own = float(class_sizes() @ totals.max(axis=1).astype(float)) / N_DEALS
+        heels = HEELS if role == DEALER else -HEELS
+        return DealResponse(own - policy.hands[1 - role] + heels, cribs, play)
+
+    return DealResponses(*map(respond_in, range(len(ROLES))))
 
 
 def to_chances(game: PlayGame, weights: np.ndarray, role: int, threads: int) -> None:
@@ -373,37 +312,28 @@ def to_chances(game: PlayGame, weights: np.ndarray, role: int, threads: int) -> 
     in_stretches(len(game.nodes), threads, fill)
 
 
-class Against(NamedTuple):
-    """How the opponent discards and plays beside a starter."""
-
-    discards: np.ndarray  # (C,) of DealPolicy
-    groups: np.ndarray  # (C,) of its discards
-    play: np.ndarray  # (G, S) how likely it makes each choice
-
-
 def _add_play(
-    game: PlayGame,
-    against: Against,
-    at: tuple[int, int],
-    lanes: list[Lanes],
-    play: np.ndarray,
-    on_first: OnFirst,
+    game: PlayGame, chances: np.ndarray, laid: np.ndarray, at: tuple[int, int], lanes: list[Lanes], play: np.ndarray
 ) -> None:
-    """Adds to ``play`` (C,) what each choice of a role is worth beside one starter, times how often it is cut."""
+    """Adds to ``play`` (C,) what each choice of a role is worth beside one starter, times how often it is cut.
+
+    Args:
+        chances: (C,) of the opponent's discards.
+        laid: (S,) of its play, :func:`fill_chances`.
+        at: the role, and the starter's rank.
+    """
     role, starter = at
-    kinds, made = sixes(), against.discards.nonzero()[0]
-    held = np.zeros((len(kinds.counts), len(against.play), N_FOURS), np.float32)
+    kinds, made = sixes(), chances.nonzero()[0]
+    held = np.zeros((len(kinds.counts), N_FOURS), np.float32)
     free = lanes.copy()
 
     def fill_held(first: int, last: int) -> None:
-        _fill_held(against, made, starter, kinds, first, last, held)
+        _fill_held(chances, made, starter, kinds, first, last, held)
 
     def fill_play(first: int, last: int) -> None:
         own = free.pop()
         for hand in range(first, last):
-            own.first[:] = 0
-            _respond_with_hand(game.arrays, against.play, (role, starter, hand), kinds, held, own, play)
-            on_first(starter, hand, own.first[..., :N_PAIRS])
+            _respond_with_hand(game.arrays, laid, (role, starter, hand), kinds, held, own, play)
         free.append(own)
 
     in_stretches(len(held), len(lanes), fill_held)
@@ -411,36 +341,40 @@ def _add_play(
 
 
 @kernel
-def _fill_held(against, made, starter, kinds, first, last, held):
+def _fill_held(chances, made, starter, kinds, first, last, held):
     ways = np.empty(len(kinds.parts))
     for six in range(first, last):
         if kinds.counts[six, starter] < 4:
-            fill_hands(against.discards, made, against.groups, six, starter, kinds, ways, held[six])
+            fill_hands(chances, made, six, starter, kinds, ways, held[six])
 
 
 @kernel
 def _respond_with_hand(game, laid, part, kinds, held, lanes, play):
-    """Adds what the choices are worth that keep a hand. ``lanes.first`` is in points too, if not 0."""
+    """Adds what the choices are worth that keep a hand."""
     role, starter, hand = part
     reach = lanes.reach[4]
-    reach[:, :, :] = np.float32(0)
+    reach[:, :] = np.float32(0)
     some = False
     for two in range(kinds.choice.shape[1]):
-        choice = kinds.choice[hand, two]
-        if choice >= 0 and kinds.counts[kinds.six[choice], starter] < 4:
+        six = _kind_of(kinds, hand, two, starter)
+        if six >= 0:
             some = True
             total = 0.0
-            for group in range(len(reach)):
-                for other in range(reach.shape[1]):
-                    total += held[kinds.six[choice], group, other]
-            for group in range(len(reach)):
-                for other in range(reach.shape[1]):
-                    reach[group, other, two] = held[kinds.six[choice], group, other] / total
+            for other in range(len(reach)):
+                total += held[six, other]
+            for other in range(len(reach)):
+                reach[other, two] = held[six, other] / total
     if not some:
         return
     respond(game, laid, role, hand, lanes)
     for two in range(kinds.choice.shape[1]):
-        choice = kinds.choice[hand, two]
-        if choice >= 0 and kinds.counts[kinds.six[choice], starter] < 4:
-            cut = (4 - kinds.counts[kinds.six[choice], starter]) / STARTERS
-            play[choice] += cut * lanes.values[0, two]
+        six = _kind_of(kinds, hand, two, starter)
+        if six >= 0:
+            play[kinds.choice[hand, two]] += (4 - kinds.counts[six, starter]) / STARTERS * lanes.values[0, two]
+
+
+@kernel
+def _kind_of(kinds, hand, two, starter):
+    """The kind of six that is a hand and two ranks, or -1 if there is none that leaves a starter of this rank."""
+    choice = kinds.choice[hand, two]
+    return kinds.six[choice] if choice >= 0 and kinds.counts[kinds.six[choice], starter] < 4 else np.int64(-1)

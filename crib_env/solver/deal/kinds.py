@@ -15,7 +15,6 @@ counted over all deals: of six cards each and a starter, by rank.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from itertools import combinations_with_replacement
 from math import comb
@@ -24,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crib_env.cards import JACK
-from crib_env.engine import DEALER, PONE
+from crib_env.engine import DEALER
 from crib_env.exact.deal_classes import class_sizes, representatives
 from crib_env.exact.discard_means import STARTERS, THREE_CARDS, show_total
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
@@ -32,7 +31,6 @@ from crib_env.hands import HANDS, N_FOURS, N_HANDS, N_RANKS, PAIR_NUMBER, RANK_C
 from crib_env.kernels import bit, cards_in, kernel, popcount
 from crib_env.scoring import SUIT
 from crib_env.solver import in_stretches
-from crib_env.solver.pairs import fitted_weights
 
 N_PAIRS = int(N_HANDS[2, 0])
 """Sets of two ranks, 91."""
@@ -90,8 +88,12 @@ def _at_most_four(ranks: tuple[int, ...]) -> bool:
 
 
 @kernel
-def fill_ways(parts, left, ways):
-    """Fills ``ways`` (K,) with how many sets of cards each kind may be; ``left`` (13,) cards of each rank are left."""
+def fill_ways(kinds, known, starter, ways):
+    """Fills ``ways`` (K,) with how many sets of cards each kind may be, beside six ``known`` cards (their kind) and a
+    starter of a rank, or -1 for none."""
+    left, parts = np.empty(N_RANKS, np.int64), kinds.parts
+    for rank in range(N_RANKS):
+        left[rank] = 4 - kinds.counts[known, rank] - (rank == starter)
     for six in range(len(parts)):
         product = 1.0
         for k in range(6):
@@ -200,14 +202,11 @@ def crib_means(chances: np.ndarray, threads: int = 2) -> np.ndarray:
 @kernel
 def _fill_cribs(kinds, made, chances, first, last, means):
     of_one, ways = np.empty(len(kinds.parts)), np.zeros((len(kinds.parts), _SIDE))
-    left = np.empty(13, np.int64)
     pairs, held, cuts = np.empty((N_PAIRS, _SIDE)), np.empty((N_PAIRS, 13, _SIDE)), np.empty((N_PAIRS, 13))
     for start in range(first, last, _SIDE):
         sixes_here = range(start, min(start + _SIDE, last))
         for six in sixes_here:
-            for rank in range(13):
-                left[rank] = 4 - kinds.counts[six, rank]
-            fill_ways(kinds.parts, left, of_one)
+            fill_ways(kinds, six, -1, of_one)
             ways[:, six - start] = of_one
         _add_discards(kinds, made, chances, ways, pairs, held)
         for six in sixes_here:
@@ -268,21 +267,6 @@ def by_choice(chances: np.ndarray) -> np.ndarray:
     return found / kinds.ways()[kinds.six]
 
 
-def hand_weights(chances: Sequence[np.ndarray], starter: int, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The weights (1820,) of both roles' hands beside a starter, for :class:`crib_env.solver.play_game.PlayGame`.
-
-    With them each hand is held as often as its role keeps it. Which pairs of hands meet is approximate: the discards of
-    a player are cards that the other cannot hold, and weights of hands leave that out. It moves 6 % of the probability;
-    :func:`meetings` is exact.
-
-    Args:
-        chances: (C,) by role, of :func:`by_choice`.
-        starter: its rank.
-        pairs: (1820, 1820) of :func:`crib_env.solver.pairs.pairs_dealt`.
-    """
-    return fitted_weights((kept(chances[PONE], starter), kept(chances[DEALER], starter)), pairs)
-
-
 def kept(chances: np.ndarray, starter: int) -> np.ndarray:
     """(1820,) how often each hand is kept beside a starter: 1 in the mean, if all choices of a kind add up to 1.
 
@@ -297,27 +281,22 @@ def kept(chances: np.ndarray, starter: int) -> np.ndarray:
 
 
 @kernel
-def fill_hands(chances, made, groups, six, starter, kinds, ways, hands):
-    """Fills ``hands`` (G, 1820) with in how many deals a player holds each hand beside a starter and six known cards,
-    by the group of its discards.
+def fill_hands(chances, made, six, starter, kinds, ways, hands):
+    """Fills ``hands`` (1820,) with in how many deals a player holds each hand beside a starter and six known cards.
 
     Args:
         chances: (C,) of :func:`by_choice`; ``made`` lists those above 0.
-        groups: (C,) int8 of its choices.
         six: the kind of the known cards.
         starter: its rank, of which fewer than four are known.
         ways: (K,) float64, to work in.
     """
-    left = np.empty(N_RANKS, np.int64)
-    for rank in range(N_RANKS):
-        left[rank] = 4 - kinds.counts[six, rank] - (rank == starter)
-    fill_ways(kinds.parts, left, ways)
-    hands[:, :] = 0
+    fill_ways(kinds, six, starter, ways)
+    hands[:] = 0
     for choice in made:
-        hands[groups[choice], kinds.kept[choice]] += chances[choice] * ways[kinds.six[choice]]
+        hands[kinds.kept[choice]] += chances[choice] * ways[kinds.six[choice]]
 
 
-def meetings(chances: np.ndarray, of_other: np.ndarray, counted: np.ndarray, threads: int = 2) -> np.ndarray:
+def meetings(chances: np.ndarray, of_other: np.ndarray, threads: int = 2) -> np.ndarray:
     """(13, 1820, 1820) float32 in how many deals hands meet, by the starter's rank, the own hand and the other role's
     hand; on a scale of its own for each own hand.
 
@@ -326,12 +305,11 @@ def meetings(chances: np.ndarray, of_other: np.ndarray, counted: np.ndarray, thr
     Args:
         chances: (C,) how likely a role makes each choice, of :func:`by_choice`.
         of_other: (C,) the same of the other role.
-        counted: (13, C) by the starter's rank, which of the role's choices are counted.
         threads: how many; they do not change the result.
     """
     kinds, made = sixes(), of_other.nonzero()[0]
-    is_kept = np.array([np.bincount(kinds.kept, chances * these, N_FOURS) > 0 for these in counted])
-    own = np.where(is_kept[:, kinds.kept], chances, 1) * counted * kinds.ways()[kinds.six]
+    is_kept = np.bincount(kinds.kept, chances, N_FOURS) > 0
+    own = np.where(is_kept[kinds.kept], chances, 1) * kinds.ways()[kinds.six]
     found = np.zeros((N_RANKS, N_FOURS, N_FOURS), np.float32)
     others = np.zeros((_AT_ONCE, 1 + N_RANKS, N_FOURS), np.float32)
 
@@ -352,11 +330,9 @@ def meetings(chances: np.ndarray, of_other: np.ndarray, counted: np.ndarray, thr
 def _fill_others(chances, made, kinds, first, last, out):
     """Beside each kind of six from ``first`` to ``last - 1``: in how many deals the other keeps each hand, ``out[:,
     0]`` (n, 1820), and how many cards of each rank it was dealt then, summed, ``out[:, 1:]`` (n, 13, 1820)."""
-    ways, left = np.empty(len(kinds.parts)), np.empty(N_RANKS, np.int64)
+    ways = np.empty(len(kinds.parts))
     for six in range(first, last):
-        for rank in range(N_RANKS):
-            left[rank] = 4 - kinds.counts[six, rank]
-        fill_ways(kinds.parts, left, ways)
+        fill_ways(kinds, six, -1, ways)
         here = out[six - first]
         here[:, :] = np.float32(0)
         for choice in made:
@@ -383,7 +359,7 @@ def _add_meetings(own, kinds, start, stop, others, first, last, found):
             here = others[kinds.six[choice] - start]
             for starter in range(N_RANKS):
                 left = np.float32(4 - kinds.counts[kinds.six[choice], starter])
-                deals = np.float32(own[starter, choice])
+                deals = np.float32(own[choice])
                 if left > 0 and deals > 0:
                     for other in range(N_FOURS):
                         found[starter, hand, other] += deals * (left * here[0, other] - here[1 + starter, other])

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -17,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 import tyro
 
-from crib_env.evaluate.console import INTERRUPTED, TERMINATED, Terminated, console
+from crib_env.evaluate.console import console
 from crib_env.evaluate.files import held, whole_text, write_json
 from crib_env.evaluate.makers import run
 from crib_env.evaluate.makers.papers import measures
@@ -149,13 +146,6 @@ def read_paper(name: str) -> Paper:
     return Paper(name, content["title"], claims)
 
 
-class Outcome(NamedTuple):
-    """What a claim's figure came to, and the day, as in 2026-01-31."""
-
-    day: str
-    measured: Measured
-
-
 def papers(
     paper: Annotated[Literal[NAMES] | Literal["all"], tyro.conf.Positional],  # type: ignore[valid-type]
     quick: bool = False,
@@ -165,11 +155,12 @@ def papers(
 ) -> None:
     """Recomputes the figures of a paper, and reports which are confirmed and which differ.
 
-    The folder keeps trainings and results, so the same command goes on with what was stopped.
+    Some are of trained agents: the commands of trainings that are not done yet are printed. The folder keeps results,
+    so the same command goes on with what was stopped.
 
     Args:
         paper: Name of the paper, or all.
-        quick: Samples of a twentieth, and no claims that need a training.
+        quick: Samples of a twentieth.
         seed: Random seed of deals and trainings.
         folder: For trainings, results and the report; each version and seed has a folder in it.
         threads: Number of threads.
@@ -181,64 +172,51 @@ def papers(
         sections = [section_of(each, compute(each, place, quick, seed, threads)) for each in chosen]
         with whole_text(place / "report.md") as file:
             file.write("\n".join([INTRODUCTION, *sections]))
+    trainings = {one.name: one for each in chosen for claim in each.claims for one in claim.trainings}
+    runs = {place / "trainings" / name: one for name, one in trainings.items()}
+    if missing := [command_of(one, run, seed) for run, one in runs.items() if not is_finished(run)]:
+        console.print("for the other claims, train these, and call this again:", *missing, sep="\n", soft_wrap=True)
     console.print(f"report: {place / 'report.md'}", soft_wrap=True)
 
 
-def compute(paper: Paper, place: Path, quick: bool, seed: int, threads: int) -> dict[str, Outcome]:
-    """Trains and computes what is not in the folder yet; the outcomes by key."""
+def compute(paper: Paper, place: Path, quick: bool, seed: int, threads: int) -> dict[str, Measured]:
+    """Computes what is not in the folder yet, where the trainings are done; the figures by key."""
     found = {}
     for claim in paper.claims:
-        if quick and claim.trainings:
-            continue
         file = place / "claims" / paper.name / f"{claim.key}.json"
+        runs = tuple(place / "trainings" / one.name for one in claim.trainings)
+        if not all(map(is_finished, runs)):
+            continue
         if not file.exists():
-            runs = tuple(train(place / "trainings" / one.name, one, seed) for one in claim.trainings)
             n = -(-claim.sample // _QUICK) if quick else claim.sample
             measured = claim.measure(Effort(n, seed, threads, runs))
             file.parent.mkdir(parents=True, exist_ok=True)
-            write_json(file, Outcome(date.today().isoformat(), measured))
+            write_json(file, measured)
             console.print(f"{paper.name}, {claim.key}: {claim.text(measured)}, {claim.verdict(measured)}")
         fault = f"{file} is not a whole result: delete it to compute it again"
-        found[claim.key] = read_json(file, fault, partial(typed, kind=Outcome))
+        found[claim.key] = read_json(file, fault, partial(typed, kind=Measured))
     return found
 
 
-def train(place: Path, training: Training, seed: int) -> Path:
-    """Trains in a process of its own, which shows its progress, unless it is done; a stopped run continues."""
-    if is_finished(place):
-        return place
-    words = ["--resume", str(place)]
-    if not is_begun(place):
-        words = [*training.flags.split(), "--episodes", str(training.episodes), "--evaluations", "0"]
-        words += ["--final-games", str(_FINAL_GAMES.get(training.learner, _FEW)), "--seed", str(seed)]
-        words += ["--folder", str(place)]
-    command = [sys.executable, "-m", "crib_env.train", training.learner, *words]
-    with subprocess.Popen(command) as process:
-        try:
-            status = process.wait()
-        except KeyboardInterrupt as interrupt:
-            if isinstance(interrupt, Terminated):
-                process.terminate()
-            process.wait()  # Ctrl-C reached it too: it writes a checkpoint
-            raise
-    if status in (INTERRUPTED, TERMINATED):
-        raise KeyboardInterrupt
-    if status:
-        raise ValueError(f"the training {training.name} failed with status {status}: {' '.join(command[1:])}")
-    return place
+def command_of(training: Training, place: Path, seed: int) -> str:
+    """The command of a training; begun ones are resumed."""
+    if is_begun(place):
+        return f"crib-env train {training.learner} --resume {place}"
+    games = _FINAL_GAMES.get(training.learner, _FEW)
+    words = f"--episodes {training.episodes} --evaluations 0 --final-games {games} --seed {seed} --folder {place}"
+    return f"crib-env train {training.learner} {training.flags} {words}"
 
 
-def section_of(paper: Paper, outcomes: dict[str, Outcome]) -> str:
+def section_of(paper: Paper, outcomes: dict[str, Measured]) -> str:
     """The section of a paper: how many claims have which verdict, a table of them, and why some differ."""
-    measured = [(claim, outcomes[claim.key].measured) for claim in paper.claims if claim.key in outcomes]
+    measured = [(claim, outcomes[claim.key]) for claim in paper.claims if claim.key in outcomes]
     rows = [(claim, found, claim.verdict(found)) for claim, found in measured]
-    days = sorted({outcome.day for outcome in outcomes.values()})
     counts = ", ".join(f"{n} {verdict}" for verdict, n in Counter(verdict for *_, verdict in rows).items())
     cells = ((c.says, c.published.printed, c.text(found), found.sample, verdict) for c, found, verdict in rows)
     lines = [
         f"## {paper.title}",
         "",
-        f"{counts}; {days[0]} to {days[-1]}.",
+        f"{counts}.",
         "",
         "claim | paper | here | sample (games, if not said) | verdict",
         "--- | --- | --- | --- | ---",

@@ -9,14 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crib_env import PlayerViews, discard_statistics
+from crib_env import PlayerViews
 from crib_env.agents import Agent, make_agent
-from crib_env.agents.baselines import GreedyAgent
-from crib_env.agents.choosing import by_phase, next_discard, six_dealt
-from crib_env.agents.heuristic import CARD_VALUES
+from crib_env.agents.choosing import by_phase
 from crib_env.agents.strategy_weights import STRATEGIES, StrategyWeightsAgent
 from crib_env.batch import SOURCES
-from crib_env.cards import JACK, RANKS
+from crib_env.cards import JACK
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.matches.mirrored import mean_of_pairs, play_deals
@@ -24,7 +22,6 @@ from crib_env.evaluate.runs.format import read_summary, snapshots_of
 from crib_env.evaluate.statistics import mean_interval
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
 from crib_env.exact.discard_means import STARTERS
-from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.players.agent import Powers
 from crib_env.players.games import paired_rate_interval
@@ -61,11 +58,9 @@ def mean_of(values: np.ndarray, sample: str) -> Measured:
     return Measured(float(np.mean(values)), mean_interval(values), sample)
 
 
-# Players.
-
 Player = str | list[Any]
-"""A name, in which ``RUN`` stands for the training; ``["listed", NAME]``, ``["discards_and_lays", NAME, NAME]``; or
-``["snapshot", TENTHS]``, the training's agent after so many tenths of it."""
+"""A name, in which ``RUN`` stands for the training; ``["discards_and_lays", NAME, NAME]``; or ``["snapshot", TENTHS]``,
+the training's agent after so many tenths of it."""
 
 
 def player(which: Player, effort: Effort) -> Agent:
@@ -73,9 +68,7 @@ def player(which: Player, effort: Effort) -> Agent:
     if isinstance(which, str):
         return make_agent(which.replace(RUN, str(effort.runs[0])) if RUN in which else which)
     kind, *rest = which
-    if kind == "snapshot":
-        return _snapshots(effort)[rest[0]]
-    return Listed(*rest) if kind == "listed" else DiscardsAndLays(*map(make_agent, rest))
+    return _snapshots(effort)[rest[0]] if kind == "snapshot" else DiscardsAndLays(*map(make_agent, rest))
 
 
 class DiscardsAndLays:
@@ -90,56 +83,6 @@ class DiscardsAndLays:
     def act(self, views: PlayerViews) -> np.ndarray:
         """See :class:`crib_env.players.agent.Agent`."""
         return by_phase(views, self._discards.act, self._lays.act)
-
-
-class Listed:
-    """A player with the discards of a program listing in Anderson, Amiri, Sharan and Ding (2022).
-
-    They differ from those that the text describes:
-
-    player     text                                    listing
-    greedy     the best hand, plus the crib as dealer  the lowest mean crib, in either role
-    minimax    hand and worst or best crib             highest mean crib as dealer, lowest as pone; no hand
-    heuristic  rules of thumb, then the best hand      the worst hand; as pone only among discards that no
-                                                       rule strikes: two cards that count five together,
-                                                       any of 3 4 7 8 J Q, values two apart, one suit
-
-    As dealer the heuristic listing rules out every discard, and then falls back on all fifteen. How it scores a hand is
-    not printed; here it takes the exact mean. All play as ``greedy`` does: the printed play omits runs, and that of
-    minimax calls functions that are not printed.
-    """
-
-    powers = Powers()
-
-    def __init__(self, listing: str) -> None:
-        self.name = f"{listing} as listed"
-        self._listing, self._greedy = listing, GreedyAgent()
-
-    def act(self, views: PlayerViews) -> np.ndarray:
-        """See :class:`crib_env.players.agent.Agent`."""
-        return by_phase(views, self._discard, self._greedy.act)
-
-    def _discard(self, views: PlayerViews) -> np.ndarray:
-        values = self.values(six_dealt(views), views.is_dealer)
-        return next_discard(views, values, np.zeros_like(values))
-
-    def values(self, six: np.ndarray, is_dealer: np.ndarray) -> np.ndarray:
-        """The values (N, 15) of the discards of hands (N, 6), by dealers and others (N,); the highest is discarded."""
-        found = discard_statistics(six)
-        if self._listing == "greedy":
-            return -found["crib_mean"]
-        if self._listing == "minimax":
-            return np.where(is_dealer[:, None], 1, -1) * found["crib_mean"]
-        ranks, suits = six[:, PLACES] % 13, six[:, PLACES] // 13
-        values = CARD_VALUES[ranks]
-        struck = (
-            (values.sum(axis=2) == 5)
-            | np.isin(ranks, [RANKS.index(rank) for rank in "3478JQ"]).any(axis=2)
-            | (np.abs(np.diff(values, axis=2))[..., 0] == 2)
-            | (suits[..., 0] == suits[..., 1])
-        )
-        struck &= ~is_dealer[:, None] & ~struck.all(axis=1, keepdims=True)
-        return np.where(struck, -1e3, -found["hand_mean"])
 
 
 # Of several papers.
@@ -230,14 +173,6 @@ _CHUNK = 4_096  # hands
 
 
 @kernel
-def _flush(kept, starter):
-    for suit in range(4):
-        if kept & (SUIT << (13 * suit)) == kept:
-            return 5 if starter // 13 == suit else 4
-    return 0
-
-
-@kernel
 def fill_totals(hands, nobs, flushes, out):
     """Fills ``out`` (N, 3), by ``PLAYERS``: points of six cards (N, 6) over 46 starters; for random, 15 times them.
 
@@ -257,8 +192,9 @@ def fill_totals(hands, nobs, flushes, out):
                     points = show_points(kept, starter, False)
                     if not nobs:
                         points -= (kept >> (13 * (starter // 13) + JACK)) & 1
-                    if not flushes:
-                        points -= _flush(kept, starter)
+                    for suit in range(4):
+                        if not flushes and kept & (SUIT << (13 * suit)) == kept:
+                            points -= 5 if starter // 13 == suit else 4
                     best[starter] = max(best[starter], points)
                     total += points
                 out[n, 0] += total
@@ -299,7 +235,7 @@ def shares_of_400(effort: Effort) -> Measured:
 
 
 # Mueller (1987). His results are games against people, which cannot be repeated here. What can be measured is his
-# arithmetic, how often his program mixes, and its strength against the other players.
+# arithmetic, and its strength against the other players.
 
 
 def gain_by_mixing(effort: Effort, before: Sequence[int], after: Sequence[int]) -> Measured:
@@ -311,38 +247,6 @@ def gain_by_mixing(effort: Effort, before: Sequence[int], after: Sequence[int]) 
     (p, low_p, high_p), (q, low_q, high_q) = share(*after), share(*before)
     interval = p - q - math.hypot(p - low_p, high_q - q), p - q + math.hypot(high_p - p, q - low_q)
     return Measured(p - q, interval, f"the paper's {sum(before)} and {sum(after)} games")
-
-
-def share_of(effort: Effort, which: str, by_choice: bool) -> Measured:
-    """How often ``"leads"`` or ``"answers"`` do what a function below says, in deals from 0–0; ``by_choice`` only where
-    the player holds both a card that does and another."""
-    first, second = (make_agent(f"halscrib:seed={effort.seed + k}") for k in range(2))
-    seen: list[np.ndarray] = []
-
-    def watch(views: PlayerViews, cards: np.ndarray) -> None:
-        does, may = (leads_from_pair if which == "leads" else pairs_the_lead)(views, cards)
-        seen.append(does[may] if by_choice else does)
-
-    play_deals(first, second, effort.n, effort.seed, watch=watch)
-    shares = np.concatenate(seen).astype(float)
-    return Measured(float(shares.mean()), paired_rate_interval(shares), f"{len(shares):,} decisions")
-
-
-def leads_from_pair(views: PlayerViews, cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For the first cards of the play: whether each is led from a pair, and whether its player had the choice."""
-    leads = ~views.is_discard & (views.laid[:, 0] < 0)
-    hands = views.hand[leads][:, :4] % 13
-    alike = (hands[:, :, None] == hands[:, None, :]).sum(axis=2) > 1
-    does = ((hands == cards[leads, None] % 13) & alike).any(axis=1)
-    return does, alike.any(axis=1) & ~alike.all(axis=1)
-
-
-def pairs_the_lead(views: PlayerViews, cards: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For the second cards of the play: whether each pairs the first, and whether its player had the choice."""
-    answers = (views.laid[:, 0] >= 0) & (views.laid[:, 1] < 0)
-    lead, hand = views.laid[answers, 0] % 13, views.hand[answers]
-    held = ((hand >= 0) & (hand % 13 == lead[:, None])).sum(axis=1)
-    return cards[answers] % 13 == lead, (held > 0) & (held < 4)
 
 
 def optimal_share(effort: Effort, payoffs: Sequence[float], column: int) -> Measured:

@@ -28,7 +28,7 @@ from crib_env.evaluate.executors import Cluster
 from crib_env.evaluate.files import Job, write_json
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.matches.mirrored import check_players
-from crib_env.evaluate.skill.exploitability.pegging_game import exploitability
+from crib_env.evaluate.skill.exploitability import exploitability
 from crib_env.evaluate.skill.suite import discards, endgames, play, text
 from crib_env.evaluate.skill.suite.task import SEED, NotMeasuredError, Task, Work
 from crib_env.evaluate.statistics import Measured, half_width
