@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crib_env.agents.best import load
+from crib_env.agents.best import BestAgent
 from crib_env.agents.equilibrium import load_blueprint, rank_shows
 from crib_env.evaluate.play.page.server import page_files
 from crib_env.evaluate.play.page.warming import play_through, warmed_up
@@ -133,7 +133,7 @@ def _without_unused(place: Path) -> Iterator[tuple[str, Path]]:
     """Files of tables without what nobody uses on the page: discards by the blueprint, and the pegging episode."""
     blueprint = load_blueprint()
     blueprint._replace(discards=np.zeros_like(blueprint.discards)).save(place / "blueprint.npz")
-    best = load()
+    best = BestAgent.load()
     for of_games in (best.policies, best.hidden):
         del of_games["pegging"]
     best.save(place / "best.safetensors")

@@ -81,7 +81,7 @@ class WeightsFile:
 
 
 @contextmanager
-def reading_weights(path: Path, learner: str) -> Iterator[WeightsFile]:
+def reading_weights(path: Path, *learners: str) -> Iterator[WeightsFile]:
     """See :func:`crib_env.agents.networks.weights_file.reading_weights`."""
     yield WeightsFile(path)
 
