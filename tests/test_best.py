@@ -169,7 +169,7 @@ def test_it_learns_the_policy(solved, tmp_path, monkeypatch):
         networks = untrained, agent.policies["pegging"]
         before, after = (divergence(network(inputs), chances).mean() for network in networks)
     assert after < 0.5 * before
-    assert summary["updates"] == 10 * round(6_000 / 256)
+    assert summary["rounds"] == 10
 
 
 def test_decisions_are_sampled_once_and_then_read(solved, tmp_path, monkeypatch):
@@ -319,11 +319,10 @@ def test_a_run_learns_both_policies_and_a_stopped_one_the_same(tmp_path, monkeyp
     whole, summary = new_run(best, BEST, tmp_path / "whole")
     assert set(whole.policies) == {"pegging", "deals"}
     assert summary["episodes"] == 2 * 131_072
-    assert summary["updates"] == 2 * 128
     folder = stopped_run(best, BEST, tmp_path / "stopped", after)
     gone_on, summary_gone_on = run(best, BEST, RunFolder(folder.path))
     assert_same(whole, gone_on)
-    assert summary["updates"] == summary_gone_on["updates"]
+    assert summary["rounds"] == summary_gone_on["rounds"]
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ def played(n=40, see=the_bits, **options):
     batch = GameBatch(streams(3, n), **({"episode": "deal"} | options))
     rng = np.random.default_rng(0)
     policy = lambda seen, *_: np.where(seen.legal, rng.random(seen.legal.shape), -1.0).argmax(axis=1)  # noqa: E731
-    return play_episodes(batch, policy, None, see).decisions
+    return play_episodes(batch, policy, None, see)
 
 
 def mask_of(decisions):

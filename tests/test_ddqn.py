@@ -27,9 +27,7 @@ from tests.helpers.small_settings import DDQN as SMALL
 def some_decisions(n=64, seed=0, **options):
     batch = GameBatch(streams(seed, n), **({"episode": "deal"} | options))
     agent = DDQNAgent.new("split", "209", "ranks", (16,))
-    return batch, play_episodes(
-        batch, explore(agent, 0.3, np.random.default_rng(0)), None, agent.inputs.of_games
-    ).decisions
+    return batch, play_episodes(batch, explore(agent, 0.3, np.random.default_rng(0)), None, agent.inputs.of_games)
 
 
 def constant_network(values):
@@ -161,10 +159,10 @@ def test_self_play_on_a_device_is_self_play_by_arrays(changes):
         (Round(50, 70, 0.3, 0.0, np.random.default_rng(4)) for _ in range(2)),
     )
     now, same = two
-    found, settings = learner.play(now).decisions, learner.settings
+    found, settings = learner.play(now), learner.settings
     games = same.deal(settings.episode, settings.skip_forced, settings.cards)
     policy = explore(learner.online, 0.3, same.rng)
-    expected = play_episodes(games, policy, None, learner.online.inputs.of_games).decisions
+    expected = play_episodes(games, policy, None, learner.online.inputs.of_games)
     for name, column in vars(expected).items():
         np.testing.assert_array_equal(getattr(found, name), column, err_msg=name)
 

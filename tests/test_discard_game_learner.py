@@ -11,6 +11,7 @@ import torch
 
 from crib_env import discard_statistics, score_show
 from crib_env.engine import GAME
+from crib_env.evaluate.runs.format import POINTS_A_HAND, band_of
 from crib_env.exact.discard_means import EXACT_MEANS
 from crib_env.exact.discard_statistics import PLACES
 from crib_env.train import discard_game
@@ -103,12 +104,12 @@ class AnyTwo:
 
 def measured(player, hands, seed, tell=lambda done: None):
     """Mean points a hand, and the ends of the interval."""
-    found = measure(player, hands, seed, tell).as_json
-    return found["mean"], *found["interval"]
+    found = measure(player, hands, seed, tell)
+    return [found[tag] for tag in (POINTS_A_HAND, *band_of(POINTS_A_HAND))]
 
 
 def test_the_ideal_player_is_measured_exactly_and_a_random_one_within_the_interval():
-    assert measured(Ideal(), 3_000, 0) == (float(EXACT_MEANS["ideal"]),) * 3
+    assert measured(Ideal(), 3_000, 0) == [float(EXACT_MEANS["ideal"])] * 3
     seen = []
     mean, low, high = measured(AnyTwo(), 50_000, 1, seen.append)
     half = (high - low) / 2
@@ -127,8 +128,7 @@ def test_presets_learn_the_game(tmp_path, preset, least):
 def test_the_command_measures_points_a_hand(tmp_path):
     folder = RunFolder.create("discard-game", PAPER, tmp_path)
     run_learner(class_of(discard_game), PAPER, folder)
-    strength = json.loads((folder.path / "summary.json").read_text())["strength"]
-    assert strength["hands"] == 100
-    assert strength["interval"][0] < strength["mean"] < strength["interval"][1]
-    assert {path.name for path in folder.path.glob("learning-curve.*")} == {"learning-curve.png", "learning-curve.svg"}
+    scalars = json.loads((folder.path / "summary.json").read_text())["scalars"]
+    low, high = (scalars[tag] for tag in band_of(POINTS_A_HAND))
+    assert low < scalars[POINTS_A_HAND] < high
     assert folder.final.exists()

@@ -48,7 +48,7 @@ def new_learner(**changes):
 def some_decisions(n=16, agent=None, **options):
     agent = agent or new_agent()
     batch = GameBatch(streams(0, n), **({"episode": "deal"} | options))
-    return play_episodes(batch, explore(agent, 0.3, np.random.default_rng(0), n), None, agent.inputs.of_games).decisions
+    return play_episodes(batch, explore(agent, 0.3, np.random.default_rng(0), n), None, agent.inputs.of_games)
 
 
 def pieces_of(decisions, settings):

@@ -13,8 +13,8 @@ from crib_env.batch import GameBatch
 from crib_env.kernels import streams
 from crib_env.train import strategy_weights
 from crib_env.train.discard_game import DiscardPlayer
-from crib_env.train.loop.gradients import Descent
 from crib_env.train.loop.run_folder import RunFolder
+from crib_env.train.shared.gradients import Descent
 from tests.helpers.killed_runs import KINDS, kill_and_compare
 from tests.helpers.learner_runs import finished_run, run, stopped_run
 from tests.helpers.solved_play import learn_from_a_small_game
@@ -34,7 +34,7 @@ EXPLODING = {
     **{name: (name, lambda settings: replace(settings, **FAST), LOSS) for name in KINDS},
     "mmd-tables": (
         "mmd-tables",
-        lambda settings: replace(settings, step_size=1e39, recency=1e39),
+        lambda settings: replace(settings, temperature=1e39),
         "the squared errors of the critic are (nan|inf)",
     ),
     "nfsp": ("nfsp", lambda settings: replace(settings, **FAST, average_learning_rate=1e-3), LOSS),
@@ -101,7 +101,7 @@ def test_a_run_that_explodes_stops_and_the_last_good_checkpoint_stays(tmp_path, 
     [
         (lambda value: value * math.nan, "the loss of the net is nan"),
         (lambda value: value + math.inf, "the loss of the net is inf"),
-        (lambda value: value.sqrt(), "the gradient of the net is (nan|inf)"),  # that of √0
+        (lambda value: value.sqrt(), "the loss of the net is 0.0, and its gradient is (nan|inf)"),  # that of √0
     ],
 )
 def test_a_step_that_is_not_finite_is_not_taken(loss_of, message):

@@ -87,7 +87,6 @@ def test_a_run_of_each_kind(name, preset, changes, tmp_path):
     settings = replace(start, **few, **{"evaluation_games": 20, "hidden": (16,), **changes})
     agent, summary = new_run(learner, settings, tmp_path)
     assert summary["episodes"] == 32
-    assert summary["updates"] > 0
     assert play_match(agent, make_agent("random"), 20).games == 20
 
 

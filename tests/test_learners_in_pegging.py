@@ -10,6 +10,7 @@ import pytest
 
 from crib_env.agents import make_agent
 from crib_env.batch import GameBatch, discards_worth
+from crib_env.evaluate.runs.format import band_of, margin_tag
 from crib_env.evaluate.runs.learning_curves import read_scalars
 from crib_env.evaluate.runs.table import read_run
 from crib_env.evaluate.skill.exploitability import exploitability
@@ -71,7 +72,7 @@ def test_trains_and_plays(name, fewer, tmp_path, monkeypatch):
 def test_traces_learn_from_eight_cards(tmp_path):
     learner, settings = small_settings("td", updates="traces", hidden=(8,), epsilon=0.0, final_epsilon=0.0)
     _, summary = new_run(learner, settings, tmp_path)
-    assert summary["updates"] == 8 * settings.episodes
+    assert summary["episodes"] == settings.episodes
 
 
 def test_rewards_are_the_points_of_the_play():
@@ -79,8 +80,7 @@ def test_rewards_are_the_points_of_the_play():
     batch = GameBatch(streams(2, 50), episode="pegging")
     everyone = np.arange(50)
     assert not discards_worth(batch.games, everyone, np.zeros(50, np.int64)).any()
-    played = play_episodes(batch, lambda seen, is_discard, chain: seen.legal.argmax(axis=1), None, the_bits)
-    decisions = played.decisions
+    decisions = play_episodes(batch, lambda seen, is_discard, chain: seen.legal.argmax(axis=1), None, the_bits)
     assert not decisions.is_discard.any()
     assert np.bincount(decisions.chain).tolist() == [4] * 100
     np.testing.assert_array_equal(decisions.points, decisions.settled)
@@ -89,17 +89,17 @@ def test_rewards_are_the_points_of_the_play():
 
 
 def test_strength_is_that_in_pegging(tmp_path):
-    """Of the run, in its summary, its picture and the table of runs; the discards of whole games were not trained."""
+    """Of the run, in its summary and the table of runs; the discards of whole games were not trained."""
     learner, settings = small_settings("td", evaluations=1, evaluation_games=20, final_games=60)
     folder = RunFolder.create("td", settings, tmp_path)
     run_learner(class_of(learner), settings, folder)
-    strength = json.loads((folder.path / "summary.json").read_text())["strength"]
-    assert {name: found["games"] for name, found in strength.items()} == {"greedy": 60, "random": 60}
-    low, high = strength["random"]["interval"]
-    assert low < strength["random"]["net_points"] < high
-    assert (folder.path / "learning-curve.png").is_file()
+    scalars = json.loads((folder.path / "summary.json").read_text())["scalars"]
+    net = scalars["net points a game/against greedy"]
+    low, high = (scalars[f"uncertainty/net points a game against greedy {end}"] for end in ("low", "high"))
+    assert low < net < high
     row = read_run(folder.path)
-    assert row["net points against greedy"].startswith(f"{strength['greedy']['net_points']:+.2f} ±")
+    assert row["net points against greedy"].startswith(f"{net:+.2f} ±")
+    assert row["games or hands"] == "60"
 
 
 @pytest.mark.parametrize(
@@ -113,11 +113,12 @@ def test_exploitability_is_measured_after_half_as_many_episodes_each_time_back(s
 
 
 def test_net_points_are_measured_in_mirrored_games():
-    results = strength.pegging_games().play(make_agent("greedy"), 200, 1, lambda done: None).as_json
-    assert results["greedy"]["net_points"] == 0.0  # the same cards from both sides
-    assert results["greedy"]["interval"] == (0.0, 0.0)
+    results = strength.pegging_games(4).play(make_agent("greedy"), 200, 1, lambda done: None)
+    tags = (margin_tag(name) for name in strength.BASELINES)
+    against_itself, against_random = ([results[one] for one in (tag, *band_of(tag))] for tag in tags)
+    assert against_itself == [0.0] * 3  # the same cards from both sides
     mean, error = net_points(make_agent("greedy"), make_agent("random"), pairs=400)
-    low, high = results["random"]["interval"]
+    _, low, high = against_random
     assert low - 2 * error < mean < high + 2 * error
 
 

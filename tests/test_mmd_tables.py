@@ -30,16 +30,15 @@ from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import start_of_play
 from crib_env.train.loop.run import Round
 from crib_env.train.mmd_tables import (
+    DECISION,
     N_CRITIC_TABLES,
     MMDTables,
     MMDTablesSettings,
-    Rates,
     Tables,
     _show,
     decide,
     learn,
     look_up_discards,
-    no_deal,
     no_known_discards,
 )
 from tests.helpers.players import tables_agent
@@ -61,26 +60,27 @@ def test_logits_come_to_rest_where_the_paper_says(critic):
 
     So they do without a critic: the points earned correct it.
     """
-    learned, deal, rng = tables(), no_deal(), np.random.default_rng(0)
-    values, alpha, rates = np.array([1.0, 0.4, 0.0]), 1.5, Rates(1.5, 1.0, 4.0, 16.0, 0.0, 1.0, 0.0)
-    deal.n[0], deal.buckets[0] = 3, (5, 6, 7, 8)
+    learned, d, rng = tables(), np.zeros(1, DECISION)[0], np.random.default_rng(0)
+    values, alpha = np.array([1.0, 0.4, 0.0]), 1.5
+    d["n"], d["buckets"] = 3, (5, 6, 7, 8)
     logits, of_critic = (learned.play[:, :, k] for k in (LOGIT, 1))
     for _ in range(10_000):
         of_critic *= critic
-        deal.logits[0, 1:3] = logits[range(N_TABLES), deal.buckets[0], 1:3].sum(axis=0)
-        deal.values[0, :3] = of_critic[range(N_TABLES), deal.buckets[0], :3].sum(axis=0)
-        chances = np.exp(deal.logits[0, :3]) / np.exp(deal.logits[0, :3]).sum()
-        deal.chances[0, :3], deal.place[0] = chances, rng.choice(3, p=chances)
-        deal.probability[0] = chances[deal.place[0]]
-        learn(learned, deal, 0, values[deal.place[0]] + rng.standard_normal(), rates)
+        d["logits"][1:3] = logits[range(N_TABLES), d["buckets"], 1:3].sum(axis=0)
+        d["values"][:3] = of_critic[range(N_TABLES), d["buckets"], :3].sum(axis=0)
+        chances = np.exp(d["logits"][:3]) / np.exp(d["logits"][:3]).sum()
+        d["chances"][:3], d["place"] = chances, rng.choice(3, p=chances)
+        d["probability"] = chances[d["place"]]
+        learn(learned, d, values[d["place"]] + rng.standard_normal(), alpha)
+        learned.both[:] = 0
     expected = np.exp(values / alpha) / np.exp(values / alpha).sum()
     np.testing.assert_allclose(chances, expected, atol=0.04)
-    assert (logits[range(N_TABLES), deal.buckets[0], SEEN] == 10_000).all()
+    assert (logits[range(N_TABLES), d["buckets"], SEEN] == 10_000).all()
 
 
 def test_a_player_plays_as_it_has_learned():
     """The chances by which training draws cards are those that the agent states, but for rare cards."""
-    learned, deal, cards = tables(random=np.random.default_rng(1)), no_deal(), np.empty(13, np.int64)
+    learned, d, cards = tables(random=np.random.default_rng(1)), np.zeros(1, DECISION)[0], np.empty(13, np.int64)
     agent = TablesAgent(torch.from_numpy(learned.play), torch.from_numpy(learned.discards[0]), 0.5)
     batch, compared = GameBatch(streams(3, 40), episode="pegging", skip_forced=True), 0
     rare = 0
@@ -88,9 +88,9 @@ def test_a_player_plays_as_it_has_learned():
         stated = agent.probabilities(batch.views(rows))
         drawn = []
         for row, chances in zip(rows, stated):
-            drawn.append(decide(batch.games[row], learned, deal, 0, cards, 0.0))
-            n = deal.n[0]
-            np.testing.assert_allclose(chances[cards[:n]], without_rare(deal.chances[:1, :n])[0], rtol=1e-5)
+            drawn.append(decide(batch.games[row], learned, d, cards, 0.0))
+            n = d["n"]
+            np.testing.assert_allclose(chances[cards[:n]], without_rare(d["chances"][None, :n])[0], rtol=1e-5)
             compared, rare = compared + 1, rare + (chances[cards[:n]] == 0).sum()
         batch.step(rows, np.array(drawn))
     assert compared > 100
@@ -113,7 +113,7 @@ def test_both_ways_of_playing(plays):
 def test_the_smallest_game_is_nearly_solved_in_a_second():
     learner = MMDTables(replace(SMALL, episodes=400_000))
     for k in range(20):
-        learner.play_and_learn(Round(20_000, 20_000 * k, 0.0, 0.0, np.random.default_rng(k)))
+        learner.play_and_learn(Round(20_000, 20_000 * k, 0.2 - 0.01 * k, 0.0, np.random.default_rng(k)))
     assert exploitability(learner.agent, PlayGame(start=start_of_play(2))).mean < 0.04  # 0.192 untrained
 
 
@@ -121,7 +121,7 @@ def test_discards_are_learned_from_crib_and_play():
     """All that is learned beside the known means of a show is far smaller than these."""
     learner = MMDTables(replace(SMALL, episode="deal", cards=4, bits=16, episodes=12_000))
     for k in range(4):
-        learner.play_and_learn(Round(3_000, 3_000 * k, 0.0, 0.0, np.random.default_rng(k)))
+        learner.play_and_learn(Round(3_000, 3_000 * k, 0.2 - 0.05 * k, 0.0, np.random.default_rng(k)))
     learned = learner.agent.discards.numpy()
     assert np.count_nonzero(learned) > 1_000
     assert np.abs(learned).max() < 5
@@ -149,8 +149,8 @@ def test_discards_are_looked_up_as_they_are_computed(cards, suits):
     """A deal and the same with other suits, of which the second finds in the table what the first has left there."""
     for names in (range(4), suits):
         six = mask_of(np.array([13 * names[card // 13] + card % 13 for card in cards]))
-        computed, found = no_discards(), no_discards()
+        computed = no_discards()
         fill_discards(six, computed)
-        look_up_discards(six, KNOWN, found)
+        look_up_discards(six, KNOWN)
         for name in Discards._fields:
-            np.testing.assert_array_equal(getattr(found, name), getattr(computed, name), name)
+            np.testing.assert_array_equal(getattr(KNOWN.found, name), getattr(computed, name), name)

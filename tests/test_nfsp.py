@@ -100,7 +100,7 @@ class HighestCard:
 def test_a_player_keeps_to_one_policy_through_an_episode():
     plays_best = np.random.default_rng(0).random(200) < 0.3
     policy = mix(lambda seen, *_: seen.legal.argmax(axis=1), HighestCard(), plays_best, np.random.default_rng(0))
-    decisions = play_episodes(GameBatch(streams(1, 100), episode="deal"), policy, None, the_bits).decisions
+    decisions = play_episodes(GameBatch(streams(1, 100), episode="deal"), policy, None, the_bits)
     legal = decisions.gains > -np.inf
     lowest, highest = legal.argmax(axis=1), 51 - legal[:, ::-1].argmax(axis=1)
     np.testing.assert_array_equal(decisions.card, np.where(plays_best[decisions.chain], lowest, highest))
@@ -112,24 +112,23 @@ def test_the_reservoir_takes_what_the_best_response_chose_and_replay_takes_every
     policy = mix(lambda seen, *_: seen.legal.argmax(axis=1), HighestCard(), plays_best, np.random.default_rng(0))
     decisions = play_episodes(
         GameBatch(streams(1, 100), episode="deal"), policy, None, learner.best.online.inputs.of_games
-    ).decisions
+    )
     of_best = plays_best[decisions.chain]
     new = transitions_of(decisions, *rewards_of(decisions, True), 1.0)
     values = learner.learn(decisions, new, of_best, None, np.random.default_rng(0))
-    assert values == {"speed/updates": 0}  # no step yet
+    assert values == {}  # no step yet
     for phase, is_discard in (("discard", True), ("play", False)):
         of_phase = decisions.is_discard == is_discard
         assert len(learner.reservoirs[phase]) == (of_phase & of_best).sum() > 0
         assert len(learner.best.memories[phase]) == of_phase.sum()
     values = learner.learn(decisions, new, of_best, 1e-3, np.random.default_rng(0))
     assert {"learning/loss", "learning/policy loss", "networks/average discard policy loss"} <= set(values)
-    assert values["speed/updates"] > 0
 
 
 def test_the_command_leaves_weights_that_play(tmp_path):
     folder = RunFolder.create("nfsp", SMALL, tmp_path)
     run_learner(class_of(nfsp), SMALL, folder)
-    assert json.loads((folder.path / "summary.json").read_text())["strength"]["greedy"]["games"] == 20
+    assert json.loads((folder.path / "summary.json").read_text())["episodes"] == SMALL.episodes
     views = views_of_some_games()
     drawn, again, other, likely = (
         make_agent(f"nfsp:{folder.final}{setting}").act(views) for setting in ("", "", ",seed=1", ",plays=mode")

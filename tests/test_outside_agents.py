@@ -18,8 +18,7 @@ from crib_env.evaluate.commands.match import MatchArguments, match
 from crib_env.evaluate.commands.suite import suite
 from crib_env.evaluate.matches.league import League
 from crib_env.evaluate.matches.match import play_match
-from crib_env.train import ddqn
-from crib_env.train.loop.run import load_settings
+from crib_env.train.__main__ import main as train
 from crib_env.train.loop.run_folder import RunFolder
 from tests.helpers.command_here import run_here
 from tests.helpers.refusals import refused
@@ -228,13 +227,11 @@ def test_the_line_after_ctrl_c_names_code_of_ones_own(words, inner, my_file, mon
 def test_a_run_is_resumed_against_code_of_ones_own_only_if_it_is_named_again(my_file):
     folder = RunFolder.create("ddqn", replace(SMALL, opponent="my_file:MyAgent"))
     del sys.modules["my_file"]
-    _, found = RunFolder.open(folder.path, "ddqn")
-    with refused("my_file:MyAgent"):
-        load_settings(ddqn.DDQN, found, folder.path)
+    done = run_here(train, "ddqn", "--resume", str(folder.path))
+    assert done.status == 2
+    assert "my_file:MyAgent: to run that code, give the name beside --resume" in done.errors
     assert "my_file" not in sys.modules
-    assert load_settings(ddqn.DDQN, found, folder.path, ("my_file:MyAgent",)).opponent == "my_file:MyAgent"
-    _, found = RunFolder.open(RunFolder.create("ddqn", replace(SMALL, opponent="best")).path, "ddqn")
-    assert load_settings(ddqn.DDQN, found, folder.path).opponent == "best"
+    assert run_here(train, "ddqn", "--resume", str(folder.path), "--opponent", "my_file:MyAgent").status == 0
 
 
 def test_an_agent_of_ones_own_plays_wherever_agents_are_named(my_file, capsys):

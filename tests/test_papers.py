@@ -35,6 +35,7 @@ from crib_env.evaluate.makers.papers.measures import (
     fill_totals,
 )
 from crib_env.evaluate.matches.mirrored import play_deals
+from crib_env.evaluate.runs.format import POINTS_A_HAND, with_band
 from crib_env.exact.deal_classes import N_CLASSES
 from crib_env.exact.discard_means import EXACT_MEANS
 from tests.helpers.refusals import refused
@@ -230,8 +231,8 @@ def test_claims_on_oconnors_networks(tmp_path):
     measured = claim.measure(Effort(10, runs=(run,)))
     assert measured.sample == "10 pairs of deals"
     claim = BY_KEY["oconnor-2000", "discard-network-20"]
-    strength = {"mean": 7.5, "interval": [7.4, 7.6], "hands": 100}
-    run = make_run(tmp_path, claim.trainings[0], {"strength": strength, "episodes": 5}, TDAgent.new("bits", (4,)))
+    summary = {"scalars": with_band(POINTS_A_HAND, 7.5, 7.4, 7.6), "episodes": 5}
+    run = make_run(tmp_path, claim.trainings[0], summary, TDAgent.new("bits", (4,)))
     assert claim.measure(Effort(1, runs=(run,))) == Measured(7.5, (7.4, 7.6), "100 deals")
 
 

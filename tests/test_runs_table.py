@@ -4,6 +4,7 @@ import pytest
 
 from crib_env.evaluate.__main__ import main
 from crib_env.evaluate.commands.runs import runs
+from crib_env.evaluate.runs.format import POINTS_A_HAND, with_band
 from crib_env.evaluate.runs.table import read_run, read_runs
 from tests.helpers.command_here import run_here
 from tests.helpers.refusals import refused
@@ -22,8 +23,8 @@ def test_a_row_by_hand(tmp_path):
 
 
 def test_the_discard_game_has_a_measure_of_its_own_and_a_preset_a_name(tmp_path):
-    hands = summary_of(strength={"mean": 8.25, "interval": [8.2, 8.3], "hands": 200_000})
-    row = read_run(write_run(tmp_path / "b", "discard-game", hands, preset="paper"))
+    hands = summary_of(scalars=with_band(POINTS_A_HAND, 8.25, 8.2, 8.3))
+    row = read_run(write_run(tmp_path / "b", "discard-game", hands, preset="paper", final_games=200_000))
     assert (row["learner"], row["points a hand"]) == ("discard-game, paper", "8.2500 ± 0.0500")
     assert row["games or hands"] == "200,000"
 
@@ -41,7 +42,7 @@ def test_folders_that_hold_no_finished_run_are_named(tmp_path):
         with refused(message):
             runs((folder,))
     assert [row["run"] for row in read_runs([damaged, sweep])] == [
-        f"{damaged / 'summary.json'} is not the summary of a run (it has no 'strength')",
+        f"{damaged / 'summary.json'} is not the summary of a run (it has no 'scalars')",
         "sweep/seed-0",
         f"{sweep / 'seed-1'} is a run that is not finished: it has no summary.json",
     ]

@@ -121,7 +121,6 @@ def test_masks_by_every_method_of_the_library():
     np.testing.assert_array_equal(envs.env_method("action_masks"), masks)
     np.testing.assert_array_equal(envs.env_method("action_masks", indices=[3, 1]), masks[[3, 1]])
     np.testing.assert_array_equal(envs.env_method("action_masks", indices=2), masks[[2]])
-    np.testing.assert_array_equal([ask() for ask in envs.get_attr("action_masks", indices=[4])], masks[[4]])
 
 
 def test_seeds_and_options_count_for_one_reset():

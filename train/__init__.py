@@ -2,8 +2,8 @@
 
 from typing import Any
 
-_PLACES = {"Descent": "gradients", "Parts": "gradients", "Round": "run", "Run": "run"}
-_PLACES |= dict.fromkeys(("ExploringSettings", "LearningSettings", "RunSettings"), "settings")
+_PLACES = dict.fromkeys(("Descent", "Parts"), "shared.gradients") | dict.fromkeys(("Round", "Run"), "loop.run")
+_PLACES |= dict.fromkeys(("ExploringSettings", "LearningSettings", "RunSettings"), "loop.settings")
 __all__ = list(_PLACES)
 
 
@@ -12,4 +12,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module  # on first use: torch takes seconds
 
-    return getattr(import_module(f"crib_env.train.loop.{_PLACES[name]}"), name)
+    return getattr(import_module(f"crib_env.train.{_PLACES[name]}"), name)

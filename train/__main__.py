@@ -63,22 +63,15 @@ class Resume:
 
 
 def read_command(name: str, learner: Any, about: str, arguments: Sequence[str]) -> tuple[Start, Any]:
-    """Reads the options of a learner of this name; prints help or an error and exits.
-
-    Returns:
-        How to start; and the settings of a new run, or what ``--resume`` allows beside it.
-
-    Raises:
-        ValueError: a setting has a value that is not allowed, or is given together with ``--resume``.
-    """
+    """Reads the options of a learner: how to start, and the settings of a new run, or what ``--resume`` allows beside
+    it; prints help or an error and exits. ``ValueError`` if a value is not allowed."""
     prog, given = f"{PROG} train {name}", {word.partition("=")[0] for word in arguments}
     if "--resume" in given and given.isdisjoint(("-h", "--help")):
         asked, others = tyro.cli(Resume, args=arguments, prog=prog, return_unknown_args=True)
         if others:
             raise ValueError(f"--resume keeps the settings of the run: {others[0]} cannot be combined with it")
         return Start(asked.resume, executor=asked.executor), asked
-    # A preset changes the defaults, so it is read first. An unknown one is left to the parser, which lists the allowed
-    # ones.
+    # A preset changes the defaults, so it is read first. An unknown one is left to the parser, which lists them.
     chosen, _ = tyro.cli(_Preset, args=arguments, add_help=False, return_unknown_args=True, console_outputs=False)
     presets = presets_of(learner)
     default = presets.get(chosen.preset, presets["default"])
@@ -99,10 +92,10 @@ def train(words: list[str]) -> None:
         import tensorboard  # noqa: F401 -- the first import, so that the extra that is named has torch and all of them
 
         # Imported here: torch and other imports take seconds.
+        from crib_env.agents.registry import check_names_of_file, settings_of
         from crib_env.evaluate.executors import check_executor
-        from crib_env.train.loop.run import load_settings, run_learner
+        from crib_env.train.loop.run import run_learner
         from crib_env.train.loop.run_folder import RunFolder
-        from crib_env.train.loop.settings import with_precision
         from crib_env.train.loop.sweep import sweep
 
         learner = learner_named(name)
@@ -113,15 +106,14 @@ def train(words: list[str]) -> None:
             folder, found = RunFolder.open(start.resume, name)
             seeds = found.pop("seeds", None)
             found |= {} if given.device is None else {"device": given.device}
-            settings = load_settings(learner, found, folder.path, [given.opponent] if given.opponent else [])
+            check_names_of_file(found.values(), [given.opponent] if given.opponent else [], folder.path)
+            settings = settings_of(presets_of(learner)["default"], found, "the run's config.json")
         if start.executor is not None:
             if seeds is None:
-                raise ValueError(
-                    f"executor={start.executor!r} is not allowed without --seeds: one run stays on one machine"
-                )
+                raise ValueError(f"executor={start.executor!r} is only for --seeds: one run stays on one machine")
             check_executor(start.executor)
         if start.resume is None:
-            settings = with_precision(given)
+            settings = given
             folder = RunFolder.create(name, settings, seeds=seeds, folder=start.folder)
     with reported_errors(f"stopped; continue with: {PROG} train {name} --resume {shlex.quote(folder.path.as_posix())}"):
         if seeds is None:

@@ -9,13 +9,8 @@ This is policy distillation (Rusu et al. 2015), without search or opponents. Dec
 which itself would take a gigabyte: both players follow it, but in three deals of four one of them lays half of its
 cards at random, so that replies to all cards are among the decisions. Those of a player who does so are left out. A
 network learns to lay each rank as often as the solution does: the loss is the Kullback–Leibler divergence. Inputs are
-ranks and who laid them (:mod:`crib_env.agents.best`).
-
-The simple players of the solutions and the two types of opponent that the search assumes when it weighs hands
-(:mod:`crib_env.agents.belief`) are the same, and this assumption shapes how ``best`` plays.
-
-The policy of the pegging game is learned first, in ``episodes``, then that of deals in as many. With
-``episode="pegging"`` it learns the policy of the pegging game alone.
+ranks and who laid them (:mod:`crib_env.agents.best`). The policy of the pegging game is learned first, in ``episodes``,
+then that of deals in as many.
 """
 
 from __future__ import annotations
@@ -24,7 +19,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -42,10 +37,10 @@ from crib_env.solver.play_game import PlayGame
 from crib_env.solver.public_state import CARDS, GONE, N_FIELDS, gone_of, lay_rank, say_go, start_of_play
 from crib_env.solver.tree import PublicTree
 from crib_env.tables.prior import prior_of_discards
-from crib_env.train.loop.gradients import Descent, Parts, batches_of, by_network, mean_of_steps, precision
 from crib_env.train.loop.run import Round, Rounds
 from crib_env.train.loop.settings import Count, LearningSettings, NotNegative, Widths
-from crib_env.values import Share, Threads, WholeNumber
+from crib_env.train.shared.gradients import Descent, Parts, batches_of, mean_of_steps, precision
+from crib_env.values import Range, Threads, WholeNumber
 
 _NO_STARTER = -1
 _WILD_DEALS, _WILD_CARDS = 0.75, 0.5
@@ -59,8 +54,6 @@ _VERSION = 1
 class BestSettings(LearningSettings):
     """Settings of the solutions and of the policies."""
 
-    preset: Literal["default"] = "default"
-    """The only preset."""
     episode: Literal["deal", "pegging"] = "deal"
     """What an episode is: a deal, or the play of eight cards and nothing else, valued by net points."""
     hidden: Widths = (1024, 512)
@@ -69,8 +62,8 @@ class BestSettings(LearningSettings):
     """Iterations of the solution of the pegging game."""
     iterations: Count = 8
     """Iterations of the solutions of real deals."""
-    simple_players: Share = 0.7
-    """Share of simple players among the opponents in real deals, below 1."""
+    simple_players: Annotated[float, Range(0, 0.99)] = 0.7
+    """Share of simple players among the opponents in real deals."""
     decisions: Count = 39_000_000
     """Decisions sampled from the pegging game, and as many from real deals."""
     episodes: Count = 50_000_000
@@ -85,11 +78,6 @@ class BestSettings(LearningSettings):
     """Seconds between checkpoints."""
     threads: Threads = 2
     """Threads of the solver; the result of training does not depend on them."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.simple_players == 1:
-            raise ValueError("simple_players=1 is not allowed: give at least 0 and less than 1")
 
     @property
     def games(self) -> tuple[str, ...]:
@@ -133,10 +121,10 @@ class Decisions(NamedTuple):
         inputs = np.unpackbits(self.inputs[rows], axis=1, count=N_INPUTS).astype(np.float32)
         return inputs, chances / chances.sum(axis=1, keepdims=True)
 
-    @classmethod
-    def joined(cls, parts: Sequence[Decisions]) -> Decisions:
-        """All parts, one after the other."""
-        return cls(*(np.concatenate(columns) for columns in zip(*parts)))
+
+def joined(parts: Sequence[Decisions]) -> Decisions:
+    """All parts, one after the other."""
+    return Decisions(*(np.concatenate(columns) for columns in zip(*parts)))
 
 
 class SolvedPlay(NamedTuple):
@@ -173,7 +161,7 @@ class SolvedPlay(NamedTuple):
             inputs, chances = np.zeros((size, N_INPUTS), np.uint8), np.zeros((size, N_RANKS), np.uint8)
             _sample(self, _rank_counts(self.start), HAND_TABLES, word, inputs, chances)
             parts.append(Decisions(np.packbits(inputs, axis=1), chances))
-        return Decisions.joined(parts)
+        return joined(parts)
 
 
 def _rank_counts(start: np.ndarray) -> np.ndarray:
@@ -278,7 +266,7 @@ def decisions_of(game: str, settings: BestSettings, folder: Path, progress: Prog
     if game == "pegging":
         return _decisions(_NO_STARTER, settings, settings.decisions, folder / "pegging.npz", progress)
     each, starters = max(1, settings.decisions // N_RANKS), enumerate(RANKS)
-    return Decisions.joined([_decisions(k, settings, each, folder / f"{rank}.npz", progress) for k, rank in starters])
+    return joined([_decisions(k, settings, each, folder / f"{rank}.npz", progress) for k, rank in starters])
 
 
 def _decisions(starter: int, settings: BestSettings, n: int, path: Path, progress: Progress) -> Decisions:
@@ -326,7 +314,7 @@ class Best(Parts):
         policies = self.agent.policies
         self.descents = {game: Descent(policies[game], "the policy network", decay=0.01) for game in settings.games}
         self._held: tuple[str, Decisions] | None = None
-        super().__init__(**by_network("policy", policies), **by_network("adam", self.descents))
+        super().__init__(policy=dict(policies), adam=self.descents)
 
     def own_loop(self, rounds: Rounds) -> None:
         """Keeps what is sampled from solutions in the run's folder until the end."""

@@ -12,24 +12,23 @@ where k counts one player's own decisions. Both the choice of the best card and 
 by side, and usual choices where it is silent (ε, memory, learning rate).
 
 The default plays single deals against itself and takes luck out of the rewards (``rewards="settled"``). The play is
-rewarded with pegging only, since nothing else can change any more. A discard gets the exact mean of hand and
-crib minus that of the best discard. That difference is potential-based shaping (Ng et al. 1999) with exact means in
-place of the show. This reward of a discard, and the points of a card in the play, are known before the card is chosen
-(:mod:`crib_env.ranks`). They are added to the network's output, which learns only what comes after.
-The target network follows the weights slowly; as it has their average, it is the player that is measured and saved.
+rewarded with pegging only. A discard gets the exact mean of hand and crib minus that of the best discard:
+potential-based shaping (Ng et al. 1999) with exact means in place of the show. This reward of a discard, and the points
+of a card in the play, are known before the card is chosen (:mod:`crib_env.ranks`). They are added to the network's
+output, which learns only what comes after. The target network follows the weights slowly; as it has their average, it
+is the player that is measured and saved.
 
-``--preset anderson-2022`` is the pair of networks of Anderson et al. (2022), 209 inputs, 60 ReLUs, 52 outputs.
-One learns the value of a discard for hand and crib, the other the points of a card at once, because the pair should
-learn what their greedy player knows (γ 0). The paper gives neither the optimizer nor the amount of training. Here the
-reward of a card subtracts the opponent's answer, pone's discard also counts the crib, and the gaps are filled with the
-default's values.
+``--preset anderson-2022`` is the pair of networks of Anderson et al. (2022), 209 inputs, 60 ReLUs, 52 outputs. One
+learns the value of a discard for hand and crib, the other the points of a card at once (γ 0). The paper gives neither
+the optimizer nor the amount of training. Here the reward of a card subtracts the opponent's answer, pone's discard also
+counts the crib, and the gaps are filled with the default's values.
 """
 
 from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -39,10 +38,17 @@ from crib_env.agents.networks.ddqn import DDQNAgent, with_gains
 from crib_env.agents.networks.seen import Coding, Inputs
 from crib_env.gpu.device import Device
 from crib_env.gpu.games import Asked
-from crib_env.train.loop.gradients import Descent, Parts, by_network, follow, mean_of_steps, precision, scalars_of
 from crib_env.train.loop.run import Round
 from crib_env.train.loop.settings import Count, ExploringSettings, PeggingCards, Widths
-from crib_env.train.shared.experience import Decisions, Episodes, epsilon_greedy, explore, play_episodes, rewards_of
+from crib_env.train.shared.experience import (
+    Decisions,
+    epsilon_greedy,
+    explore,
+    play_episodes,
+    returns_of,
+    rewards_of,
+)
+from crib_env.train.shared.gradients import Descent, Parts, follow, mean_of_steps, precision, scalars_of
 from crib_env.train.shared.replay import Columns, Memory
 from crib_env.train.shared.self_play import new_games, play_out
 from crib_env.values import Positive, Share, WholeNumber
@@ -226,11 +232,8 @@ def transitions_of(decisions: Decisions, rewards: np.ndarray, ends: np.ndarray, 
 
 
 class DoubleDQN(Parts):
-    """An agent in training, ``online``, with target networks, optimizers and memories.
-
-    Attributes:
-        agent: whose strength is measured: the target network if it has the average of the weights.
-    """
+    """An agent in training, ``online``, with target networks, optimizers and memories. Strength is measured of
+    ``agent``, which is the target network if it has the average of the weights."""
 
     def __init__(self, online: DDQNAgent, settings: DDQNSettings) -> None:
         self.device = Device(settings.device).torch_device.type
@@ -241,8 +244,7 @@ class DoubleDQN(Parts):
         self.descents = {name: Descent(network, f"network {name!r}") for name, network in online.networks.items()}
         room = settings.replay, online.inputs.size
         self.memories = {name: Memory(Transitions.zeros(*room), self.device) for name in online.networks}
-        parts = by_network("replay", self.memories) | by_network("adam", self.descents)
-        super().__init__(online=online, target=self.target, **parts)
+        super().__init__(online=online, target=self.target, replay=self.memories, adam=self.descents)
 
     def learn(
         self, new: Transitions, is_discard: np.ndarray, rate: float | None, rng: np.random.Generator
@@ -292,15 +294,14 @@ class DDQN(DoubleDQN):
     """Double DQN as a learner: an agent that plays itself, or another one."""
 
     Settings, PRESETS = DDQNSettings, PRESETS
-    EXPECTED: ClassVar = {"bfloat16": "60.06% (59.38% to 60.74%)", "float32": "60.64% (59.95% to 61.32%)"}
 
     def __init__(self, settings: DDQNSettings) -> None:
         super().__init__(new_agent(settings), settings)
         self._opponent = None if settings.opponent == "self" else make_agent(settings.opponent)
         self.play(Round.first())  # compiles the kernels before the clocks start
 
-    def play(self, now: Round) -> Episodes:
-        """The episodes of a round."""
+    def play(self, now: Round) -> Decisions:
+        """The decisions of a round."""
         settings = self.settings
         if settings.is_self_play_by_rank:
             return self.play_itself(now)
@@ -308,7 +309,7 @@ class DDQN(DoubleDQN):
         policy = explore(self.online, now.epsilon, now.rng)
         return play_episodes(games, policy, self._opponent, self.online.inputs.of_games, settings.precision)
 
-    def play_itself(self, now: Round) -> Episodes:
+    def play_itself(self, now: Round) -> Decisions:
         """The same on a device; inputs and gains stay there."""
         settings = self.settings
         games = new_games(now, settings.episode, settings.cards, settings.device, skip_forced=settings.skip_forced)
@@ -326,13 +327,12 @@ class DDQN(DoubleDQN):
             seen = seen._replace(inputs=seen.inputs.numpy(), gains=seen.gains.numpy())
         small = taken.card, seen.is_discard, seen.points, seen.settled, taken.points, taken.settled
         chain, *columns = (column.cpu().numpy() for column in (seen.chain, *small))
-        return Episodes(Decisions(chain, seen.inputs, seen.gains, *columns), None, *taken.simulated.values())
+        return Decisions(chain, seen.inputs, seen.gains, *columns)
 
     def play_and_learn(self, now: Round) -> dict[str, float]:
         """A round; scalars for TensorBoard."""
-        settings, played = self.settings, self.play(now)
-        decisions = played.decisions
+        settings, decisions = self.settings, self.play(now)
         rewards, ends = rewards_of(decisions, settings.rewards == "settled")
         new = transitions_of(decisions, rewards, ends, settings.gamma)
         learned = self.learn(new, decisions.is_discard, now.rate_after(settings.warm_up), now.rng)
-        return played.values(rewards, ends) | mean_of_steps(learned)
+        return returns_of(decisions, rewards, ends, self._opponent) | mean_of_steps(learned)

@@ -14,7 +14,6 @@ batches with Adam.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -27,16 +26,17 @@ from crib_env.agents.networks.feed_forward import ValueNetwork
 from crib_env.agents.networks.td import gaussian_weights
 from crib_env.agents.networks.weights_file import save_tensors
 from crib_env.engine import GAME, shuffle
-from crib_env.evaluate.runs.format import POINTS_A_HAND, SIMULATION_SECONDS, UPDATES, with_band
+from crib_env.evaluate.runs.format import POINTS_A_HAND, with_band
 from crib_env.evaluate.statistics import mean_interval
 from crib_env.exact.discard_means import EXACT_MEANS, STARTERS, hand_total
+from crib_env.exact.discard_statistics import PLACES
 from crib_env.kernels import bit, kernel, mask_of
 from crib_env.observation import N_ACTIONS
 from crib_env.scoring import show_points
-from crib_env.train.loop.gradients import Descent, Parts, batches_of, mean_of_steps, precision
 from crib_env.train.loop.run import Round
 from crib_env.train.loop.settings import Count, Hands, LearningSettings, NotNegative, Widths, one_width
-from crib_env.train.loop.strength import Measure, OnProgress, Strength
+from crib_env.train.loop.strength import Measure, OnProgress
+from crib_env.train.shared.gradients import Descent, Parts, batches_of, mean_of_steps, precision
 from crib_env.train.td import learn_from_move, means_of, no_traces, value, weights_of
 
 _IDEAL = float(EXACT_MEANS["ideal"])
@@ -87,30 +87,14 @@ PRESETS = {
 }
 
 
-@kernel
-def write_kept(hand, states):
-    """Writes the four cards that each of the fifteen discards leaves of six ids, as 52 bits each, in their order."""
-    n = 0
-    for i in range(6):
-        for j in range(i + 1, 6):
-            states[n] = 0
-            for k in range(6):
-                if k not in (i, j):
-                    states[n, hand[k]] = 1
-            n += 1
-
-
-@kernel
-def _write_all_kept(hands, states):
-    for b in range(len(hands)):
-        write_kept(hands[b], states[15 * b : 15 * b + 15])
+KEPT = np.array([[k for k in range(6) if k not in pair] for pair in PLACES])  # (15, 4) places, by discard
 
 
 def kept_of(hands: np.ndarray) -> np.ndarray:
     """The four cards left by each discard of hands (N, 6): (15 N, 52) int8, fifteen in a row for each hand."""
-    states = np.empty((15 * len(hands), N_ACTIONS), np.int8)
-    _write_all_kept(hands, states)
-    return states
+    states = np.zeros((len(hands), len(KEPT), N_ACTIONS), np.int8)
+    np.put_along_axis(states, hands[:, KEPT], 1, axis=2)
+    return states.reshape(-1, N_ACTIONS)
 
 
 class DiscardPlayer:
@@ -152,21 +136,19 @@ def random_hands(rng: np.random.Generator, n: int) -> np.ndarray:
 @kernel
 def _fill_hand_totals(hands, out):
     for n in range(len(hands)):
-        six, k = mask_of(hands[n]), 0
-        for i in range(6):
-            for j in range(i + 1, 6):
-                out[n, k] = hand_total(six ^ bit(hands[n, i]) ^ bit(hands[n, j]), six)
-                k += 1
+        six = mask_of(hands[n])
+        for k in range(len(PLACES)):
+            out[n, k] = hand_total(six ^ bit(hands[n, PLACES[k, 0]]) ^ bit(hands[n, PLACES[k, 1]]), six)
 
 
 def hand_totals(hands: np.ndarray) -> np.ndarray:
     """Points of the kept four over all 46 starters, for every discard of hands (N, 6): (N, 15) int64, ordered by id."""
-    out = np.empty((len(hands), 15), np.int64)
+    out = np.empty((len(hands), len(PLACES)), np.int64)
     _fill_hand_totals(hands, out)
     return out
 
 
-def measure(agent: DiscardPlayer, games: int, seed: int, on_progress: OnProgress) -> Strength:
+def measure(agent: DiscardPlayer, games: int, seed: int, on_progress: OnProgress) -> dict[str, float]:
     """A player's mean points a hand, by its average loss to the best discard over so many random hands.
 
     The loss, by exact means, is subtracted from the mean of the best player over all deals
@@ -180,25 +162,25 @@ def measure(agent: DiscardPlayer, games: int, seed: int, on_progress: OnProgress
         short[first : first + len(hands)] = (totals.max(axis=1) - totals[each, agent.discards(hands)]) / STARTERS
         on_progress(len(hands))
     low, high = mean_interval(short)
-    mean, interval = _IDEAL - float(short.mean()), (_IDEAL - high, _IDEAL - low)
-    as_json = {"mean": mean, "interval": interval, "hands": games}
-    return Strength(with_band(POINTS_A_HAND, mean, *interval), as_json)
+    return with_band(POINTS_A_HAND, _IDEAL - float(short.mean()), _IDEAL - high, _IDEAL - low)
 
 
-STRENGTH = Measure("hands", [POINTS_A_HAND], measure, opponents=1)
+STRENGTH = Measure([POINTS_A_HAND], measure, opponents=1)
 
 
 @kernel
 def _play_and_learn(games, n, weights, trace, rate, tally):
     """Deals ``n`` hands, keeps the best four of each and learns their points, as ``td.play_and_learn`` does."""
     g = games[0]
-    states = np.empty((15, N_ACTIONS), np.int8)
+    states = np.empty((len(KEPT), N_ACTIONS), np.int8)
     nodes = np.empty(len(weights.hidden_bias), np.float32)
     for _ in range(n):
         shuffle(g)
-        write_kept(g["cards"][:6], states)
         best, best_value = 0, -np.inf
-        for k in range(len(states)):
+        for k in range(len(KEPT)):
+            states[k] = 0
+            for place in KEPT[k]:
+                states[k, g["cards"][place]] = 1
             worth = value(weights, states[k], nodes)
             if worth > best_value:
                 best, best_value = k, worth
@@ -223,8 +205,7 @@ class DiscardGame(Parts):
         else:
             self.descent = Descent(self.agent.network, "the network")
             super().__init__(network=self.agent.network, adam=self.descent)
-            hands = random_hands(np.random.default_rng(0), 1)
-            kept_of(hands), hand_totals(hands)  # as above
+            hand_totals(random_hands(np.random.default_rng(0), 1))  # as above
 
     def play_and_learn(self, now: Round) -> dict[str, float]:
         """Deals the hands of a round, and learns one way to keep four of each, or all fifteen; scalars for
@@ -233,14 +214,12 @@ class DiscardGame(Parts):
             games, tally = np.zeros(1, GAME), np.zeros(4)
             games["deal_stream"] = now.rng.integers(2**64, dtype=np.uint64)
             _play_and_learn(games, now.episodes, self._weights, self._trace, now.learning_rate, tally)
-            return means_of(tally) | {UPDATES: now.episodes}
-        started = time.perf_counter()
+            return means_of(tally)
         hands = random_hands(now.rng, now.episodes)
         states, means = kept_of(hands), (hand_totals(hands).ravel() / STARTERS).astype(np.float32)
-        seconds = time.perf_counter() - started
         batches = batches_of(now.rng.permutation(len(states)), self._settings.batch_size)
         steps = [self.update(states[batch], means[batch], now.learning_rate) for batch in batches]
-        return {**mean_of_steps({"all": steps}), SIMULATION_SECONDS: seconds}
+        return mean_of_steps({"all": steps})
 
     def update(self, states: np.ndarray, means: np.ndarray, rate: float) -> dict[str, float]:
         """One gradient step towards the means (B,) float32 of four cards each, (B, 52); its scalars."""

@@ -1,14 +1,10 @@
 """Deep recurrent Q-learning (Hausknecht and Stone 2015), as Sharan and Pawar (2022) applied it to cribbage.
 
-Double DQN with an LSTM as the first layer: the value of a card depends on all that its player has seen in this
-episode. It samples sequences of one player's consecutive decisions (:class:`Sequences`). A
+Double DQN (:mod:`crib_env.train.ddqn`) with an LSTM as the first layer: the value of a card depends on all that its
+player has seen in this episode. It samples sequences of one player's consecutive decisions (:class:`Sequences`). A
 sequence that begins within an episode is preceded by a burn-in, which warms up the LSTM and has no gradient
-(Kapturowski et al. 2019). Targets are those of :mod:`crib_env.train.ddqn`, one step ahead and over legal cards only::
-
-    r_k  +  γ Q_target(s_(k+1), argmax over legal a of Q(s_(k+1), a))
-
-The agent carries its state from decision to decision for as long as an episode of its training lasts:
-through the deal, or through the game (:mod:`crib_env.agents.networks.drqn`).
+(Kapturowski et al. 2019). The agent carries its state from decision to decision through the deal, or through the game
+if its episodes are games.
 
 ``--preset paper`` is the paper's: an LSTM and two layers of 256, γ 1, ε 0.1, a gradient step for every fourth decision,
 target sync every 1,000 steps, 500 episodes of warm-up, 6,000 episodes against ``random`` (the other series of the paper
@@ -37,10 +33,17 @@ from crib_env.agents.networks.ddqn import with_gains
 from crib_env.agents.networks.drqn import DRQNAgent, RecurrentQNetwork
 from crib_env.agents.networks.seen import Seen
 from crib_env.train.ddqn import SHARAN_PAWAR, QSettings
-from crib_env.train.loop.gradients import Descent, Parts, mean_of_steps, precision, scalars_of
 from crib_env.train.loop.run import Round
 from crib_env.train.loop.settings import Count, Width
-from crib_env.train.shared.experience import Decisions, Episodes, Policy, epsilon_greedy, play_episodes, rewards_of
+from crib_env.train.shared.experience import (
+    Decisions,
+    Policy,
+    epsilon_greedy,
+    play_episodes,
+    returns_of,
+    rewards_of,
+)
+from crib_env.train.shared.gradients import Descent, Parts, mean_of_steps, precision, scalars_of
 from crib_env.train.shared.replay import Columns, Memory
 from crib_env.values import WholeNumber
 
@@ -160,8 +163,8 @@ class DRQN(Parts):
         super().__init__(online=self.agent.network, target=self.target, replay=self.replay, adam=self.descent)
         self.play(Round.first())  # compiles the kernels before the clocks start
 
-    def play(self, now: Round) -> Episodes:
-        """The episodes of a round."""
+    def play(self, now: Round) -> Decisions:
+        """The decisions of a round."""
         settings = self.settings
         policy = explore(self.agent, now.epsilon, now.rng, now.episodes)
         games = now.deal(settings.episode, settings.skip_forced, settings.cards)
@@ -169,11 +172,11 @@ class DRQN(Parts):
 
     def play_and_learn(self, now: Round) -> dict[str, float]:
         """A round; scalars for TensorBoard."""
-        settings, played = self.settings, self.play(now)
-        rewards, ends = rewards_of(played.decisions, settings.rewards == "settled")
-        new = sequences_of(played.decisions, rewards, ends, settings.burn_in, settings.length, settings.gamma)
+        settings, decisions = self.settings, self.play(now)
+        rewards, ends = rewards_of(decisions, settings.rewards == "settled")
+        new = sequences_of(decisions, rewards, ends, settings.burn_in, settings.length, settings.gamma)
         self.replay.add(new)
-        values = played.values(rewards, ends)
+        values = returns_of(decisions, rewards, ends, self._opponent)
         if (rate := now.rate_after(settings.warm_up)) is not None:
             steps = max(1, round(len(new) * settings.reuse / settings.batch_size))
             measured = [self.update(self.replay.sample(settings.batch_size, now.rng), rate) for _ in range(steps)]

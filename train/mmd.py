@@ -26,10 +26,10 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from crib_env.train.loop.gradients import mean_of_steps
 from crib_env.train.loop.run import Round
 from crib_env.train.shared.captured import CapturedStep
 from crib_env.train.shared.critic import PolicyAndCritic, PolicyAndCriticSettings
+from crib_env.train.shared.gradients import mean_of_steps
 from crib_env.train.shared.self_play import Played
 from crib_env.values import Positive
 
@@ -73,8 +73,8 @@ class MMD(PolicyAndCritic):
 
     def play_and_learn(self, now: Round) -> dict[str, float]:
         """One step t; scalars for TensorBoard."""
-        played, simulated = self.play(now)
-        settings, returns = self.settings, played.returns
+        settings, played = self.settings, self.play(now)
+        returns = played.returns
         share = now.episodes_before / settings.episodes
         temperature = settings.temperature * (settings.final_temperature / settings.temperature) ** share
 
@@ -85,7 +85,7 @@ class MMD(PolicyAndCritic):
             values = self.in_batches(played, now.rng, update)
         else:
             values = self.in_graphs(played, now.rng, temperature, now.learning_rate)
-        return values | {"temperature": temperature} | simulated
+        return values | {"temperature": temperature}
 
     def losses(self, name: str, batch: Played, returns: Any, temperature: Any) -> tuple[torch.Tensor, ...]:
         """The losses of a critic and of its policy; the entropy, the KL divergence from π_t and the mean value."""
@@ -112,10 +112,7 @@ class MMD(PolicyAndCritic):
 
     def in_graphs(self, played: Played, rng: np.random.Generator, temperature: float, rate: float) -> dict[str, float]:
         """Goes once through the decisions of a round on a GPU, in whole batches; scalars for TensorBoard.
-
-        Raises:
-            FloatingPointError: a loss or a gradient was no longer finite. The weights are then useless.
-        """
+        ``FloatingPointError`` if a loss or a gradient was no longer finite: the weights are then useless."""
         steps, returns, size = {}, played.returns, self.settings.batch_size
         heat = torch.full((), temperature, device=self.device)
         for name, take in self._captured.items():

@@ -25,10 +25,10 @@ from crib_env.agents.networks.ddqn import make_sparse, with_gains
 from crib_env.agents.networks.policy import PolicyAgent
 from crib_env.agents.networks.seen import Seen
 from crib_env.train.ddqn import DDQNSettings, DoubleDQN, Transitions, new_agent, transitions_of
-from crib_env.train.loop.gradients import Descent, Parts, by_network, mean_of_steps, precision
 from crib_env.train.loop.run import Round
 from crib_env.train.loop.settings import Count, NotNegative
-from crib_env.train.shared.experience import Decisions, Episodes, Policy, explore, play_episodes, rewards_of
+from crib_env.train.shared.experience import Decisions, Policy, explore, play_episodes, returns_of, rewards_of
+from crib_env.train.shared.gradients import Descent, Parts, mean_of_steps, precision
 from crib_env.train.shared.replay import Columns, Reservoir
 from crib_env.values import Positive, Range, Share
 
@@ -71,11 +71,7 @@ class BestResponses(Columns):
 
 
 class NFSP(Parts):
-    """The best response, which Double DQN trains, and the average policy, with optimizers and memories.
-
-    Attributes:
-        agent: the average policy.
-    """
+    """The best response, which Double DQN trains, and the average policy, the agent, with optimizers and memories."""
 
     Settings = NFSPSettings
 
@@ -88,26 +84,25 @@ class NFSP(Parts):
         size = average.inputs.size
         self.descents = {n: Descent(net, f"network {n!r} of the average policy") for n, net in self.networks.items()}
         self.reservoirs = {name: Reservoir(BestResponses.zeros(settings.reservoir, size)) for name in self.networks}
-        parts = by_network("reservoir", self.reservoirs) | by_network("adam", self.descents)
-        super().__init__(best=self.best, average=average, **parts)
+        super().__init__(best=self.best, average=average, reservoir=self.reservoirs, adam=self.descents)
         self.play(Round.first())  # compiles the kernels before the clocks start
 
-    def play(self, now: Round) -> tuple[Episodes, np.ndarray]:
-        """The episodes of a round, and which of their decisions are of the best response, (D,) bool."""
+    def play(self, now: Round) -> tuple[Decisions, np.ndarray]:
+        """The decisions of a round, and which of them are of the best response, (D,) bool."""
         settings, best = self.settings, self.best.online
         games = now.deal(settings.episode, settings.skip_forced, settings.cards)
         plays_best = now.rng.random(2 * now.episodes) < settings.anticipation
         policy = mix(explore(best, now.epsilon, now.rng), self.agent, plays_best, now.rng)
-        played = play_episodes(games, policy, None, best.inputs.of_games, settings.precision)
-        return played, plays_best[played.decisions.chain]
+        decisions = play_episodes(games, policy, None, best.inputs.of_games, settings.precision)
+        return decisions, plays_best[decisions.chain]
 
     def play_and_learn(self, now: Round) -> dict[str, float]:
         """A round; scalars for TensorBoard."""
-        settings, (played, of_best) = self.settings, self.play(now)
-        rewards, ends = rewards_of(played.decisions, settings.rewards == "settled")
-        new = transitions_of(played.decisions, rewards, ends, settings.gamma)
-        learned = self.learn(played.decisions, new, of_best, now.rate_after(settings.warm_up), now.rng)
-        return played.values(rewards, ends) | learned
+        settings, (decisions, of_best) = self.settings, self.play(now)
+        rewards, ends = rewards_of(decisions, settings.rewards == "settled")
+        new = transitions_of(decisions, rewards, ends, settings.gamma)
+        learned = self.learn(decisions, new, of_best, now.rate_after(settings.warm_up), now.rng)
+        return returns_of(decisions, rewards, ends, None) | learned
 
     def learn(
         self, decisions: Decisions, new: Transitions, of_best: np.ndarray, rate: float | None, rng: np.random.Generator

@@ -34,19 +34,13 @@ _NEEDED = ("Settings", "play_and_learn", "state_dict", "load_state_dict")  # of 
 
 
 def learner_named(name: str) -> Any:
-    """Imports the class of a learner, and of no other learner.
+    """Imports the class of a learner of :data:`LEARNERS`, or of ``module:Class``, whose code is then run: only accept
+    its name from the user.
 
-    docs/train/your-own-learner.md says what it has. It may also have:
-
-    * ``PRESETS``, settings by the name of their preset, ``default`` among them;
-    * ``STRENGTH``, a :class:`crib_env.train.loop.strength.Measure`, if the player cannot play matches of cribbage;
-    * ``own_loop(rounds)``, in place of ``play_and_learn``, if it or a library calls
-      :class:`crib_env.train.loop.run.Rounds` itself.
-
-    torch's seed and threads are set before it is made. If it compiles kernels then, no clock runs.
-
-    Args:
-        name: of :data:`LEARNERS`, or ``module:Class``, whose code is then run: so only accept it from the user.
+    docs/train/your-own-learner.md says what it has. It may also have ``PRESETS``, settings by name, ``default`` among
+    them; ``STRENGTH``, a :class:`crib_env.train.loop.strength.Measure`, if the player cannot play matches of cribbage;
+    and ``own_loop(rounds)``, which calls ``rounds.run()`` and does more. torch's seed and threads are set before it is
+    made. If it compiles kernels then, no clock runs.
 
     Raises:
         ValueError: there is no such learner, or it lacks one of the names that a learner has.
@@ -54,8 +48,7 @@ def learner_named(name: str) -> Any:
     if name in LEARNERS:
         return find(f"crib_env.train.{LEARNERS[name][0]}", name, "learner")
     found: Any = find(name, name, "learner")
-    missing = [one for one in _NEEDED if not hasattr(found, one)]
-    if missing and not hasattr(found, "own_loop"):
+    if missing := [one for one in _NEEDED if not hasattr(found, one)]:
         raise ValueError(f"{name!r} is no learner: it has no {', '.join(missing)}")
     from crib_env.train.loop.settings import RunSettings  # torch takes seconds
 

@@ -33,10 +33,10 @@ from typing import Literal
 import numpy as np
 import torch
 
-from crib_env.train.loop.gradients import follow
 from crib_env.train.loop.run import Round
 from crib_env.train.loop.settings import Count, NotNegative
 from crib_env.train.shared.critic import PolicyAndCritic, PolicyAndCriticSettings
+from crib_env.train.shared.gradients import follow
 from crib_env.train.shared.self_play import Played
 from crib_env.values import Positive
 
@@ -74,8 +74,7 @@ class RNaD(PolicyAndCritic):
 
     def play_and_learn(self, now: Round) -> dict[str, float]:
         """A round; scalars for TensorBoard."""
-        (found, simulated), settings = self.play(now), self.settings
-        played = found.numpy()
+        played, settings = self.play(now).numpy(), self.settings
         steps = settings.references / settings.episodes  # of the outer loop, in each episode
         if int(now.episodes_before * steps) > int((now.episodes_before - settings.episodes_at_once) * steps):
             self.last_reference.networks.load_state_dict(self.reference.networks.state_dict())
@@ -86,7 +85,7 @@ class RNaD(PolicyAndCritic):
         def update(name: str, rows: np.ndarray) -> dict[str, float]:
             return self.update(name, played[rows], returns[rows], log_reg[rows], now.learning_rate)
 
-        return self.in_batches(played, now.rng, update) | simulated
+        return self.in_batches(played, now.rng, update)
 
     @torch.no_grad()
     def of_each_card(self, played: Played, found_by: Callable[[str, Played], torch.Tensor]) -> np.ndarray:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import gymnasium
@@ -23,8 +22,6 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from crib_env.vector.environments import CribbageVectorEnv
 
-MASKS = "action_masks"  # the method that sb3-contrib looks for
-
 
 class CribbageVecEnv(VecEnv):
     """N games side by side, with the seeds, observations, rewards and ends of ``make_vec_env`` over single ones.
@@ -34,39 +31,26 @@ class CribbageVecEnv(VecEnv):
     ``TimeLimit.truncated`` (never), and ``episode``: the return ``r``, length ``l`` and seconds since this object was
     made ``t``, as in ``Monitor``. ``reset_infos`` stay empty.
 
-    The games are rows of arrays, not objects. ``get_attr`` returns the attributes that all of them share (spaces,
-    ``metadata``, ``render_mode``) and ``action_masks``. ``env_method`` calls ``action_masks`` only. ``set_attr`` raises
-    ``AttributeError``. The games count as wrapped in ``Monitor`` and in no other wrapper.
+    The games are rows of arrays, not objects: their attributes are those of this object, which cannot be set, and their
+    only method is ``action_masks``.
 
     Args:
         num_envs: the number of games.
         kind: the vector environment, ``CribbageVectorEnv`` or a class derived from it.
         options: the options of that environment (:mod:`crib_env.vector.environments`), except ``mask``
             and ``autoreset_mode``, which are fixed.
-
-    Raises:
-        OptionError: an option does not exist or has a value that is not allowed; the message names it.
     """
+
+    render_mode: str | None = None
 
     def __init__(self, num_envs: int, *, kind: Callable[..., Any] = CribbageVectorEnv, **options: Any) -> None:
         self._envs = kind(num_envs, mask="info", autoreset_mode=AutoresetMode.SAME_STEP, **options)
         self._started = time.time()
         self._returns, self._lengths = np.zeros(num_envs), np.zeros(num_envs, np.int64)  # of the episodes so far
-        self._actions = np.zeros(num_envs, np.int64)
-        self._shared = {
-            "observation_space": self._envs.single_observation_space,
-            "action_space": self._envs.single_action_space,
-            "metadata": self._envs.metadata,
-            "render_mode": None,
-        }
-        super().__init__(num_envs, self._shared["observation_space"], self._shared["action_space"])
+        super().__init__(num_envs, self._envs.single_observation_space, self._envs.single_action_space)
 
     def reset(self) -> np.ndarray:
-        """Begins an episode in every game, with the seeds and options that were set; (N, n) observations.
-
-        Raises:
-            ValueError: the games were given different options, or one that is not allowed.
-        """
+        """Begins an episode in every game, with the seeds and options that were set for all; (N, n) observations."""
         options = self._options[0]
         if any(other != options for other in self._options):
             raise ValueError("set_options: all games of a CribbageVecEnv begin with the same options")
@@ -87,11 +71,7 @@ class CribbageVecEnv(VecEnv):
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Discards or lays the cards; observations (N, n), rewards (N,), ends (N,) bool, infos. Ended games restart.
-
-        Raises:
-            TypeError: an action is not an integer; no game has changed.
-            ValueError: with ``illegal="raise"``, a card is not legal; the message names the game, and none has changed.
-        """
+        Errors are those of :meth:`crib_env.vector.environments.CribbageVectorEnv.step`."""
         observation, rewards, over, _, vector_infos = self._envs.step(self._actions)
         self._returns += rewards
         self._lengths += 1
@@ -116,25 +96,17 @@ class CribbageVecEnv(VecEnv):
         self._envs.close()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute that all games share, or ``action_masks`` of each; see the class."""
-        rows = self._get_indices(indices)
-        if attr_name == MASKS:
-            return [partial(lambda row: self.action_masks()[row], i) for i in rows]
-        if attr_name not in self._shared:
-            known = ", ".join([*self._shared, MASKS])
-            raise AttributeError(f"the games of a CribbageVecEnv have no attribute {attr_name!r}, only {known}")
-        return [self._shared[attr_name] for _ in rows]
+        """An attribute that all games share; see the class."""
+        return [getattr(self, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Raises ``AttributeError``: options are given when the environment is made."""
         raise AttributeError(f"{attr_name!r} cannot be set: give options when the CribbageVecEnv is made")
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
-        """``action_masks`` of each game, (52,) bool; there is no other method."""
-        if method_name != MASKS:
-            raise AttributeError(f"the games of a CribbageVecEnv have no method {method_name!r}, only {MASKS}")
-        masks = self.action_masks(*method_args, **method_kwargs)
-        return list(masks) if indices is None else [masks[i] for i in self._get_indices(indices)]
+        """What a method says of some games; see the class."""
+        every = getattr(self, method_name)(*method_args, **method_kwargs)
+        return [every[i] for i in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: type[gymnasium.Wrapper], indices: Any = None) -> list[bool]:
         """Whether the games have the effect of a wrapper: true for ``Monitor``, whose statistics they have."""

@@ -1,34 +1,28 @@
 """Lang's learner: weights for eight discard strategies at each pair of scores (Lang 2018, sections 3 and 4).
 
 After a game the *advocates* of each discard, the strategies that most wanted it, get credit for it. Their weights
-at the place where it was made (own score, opponent's score, pone or dealer) are multiplied by a factor that grows
-with the margin of the game and decays with every deal before the last. The eight weights are then normalised to a
-sum of 1::
+where it was made (own score, opponent's score, pone or dealer) are multiplied by a factor that grows with the margin of
+the game and decays with every deal before the last. The eight weights are then normalised::
 
     c_j = C (1 - d) ** (T - j),    C = s (own score - opponent's score),    w_i <- w_i exp(c_j / 100)
 
-Where the thesis leaves a choice, or its rule cannot be followed to the letter:
+Differences from the thesis:
 
-* It multiplies by c_j itself. A lost game would then make weights negative, and a narrow win would shrink the weights
-  of its early deals, which it means to reward. Here c_j is a percentage: the factor is exp(c_j / 100), which is
-  about 1 + c_j / 100 for small c_j, always above 0, and such that a loss undoes a win.
-* No weight sinks below 0.000001 before normalising: from 0 none could recover.
+* It multiplies by c_j itself: a lost game would make weights negative, and a narrow win would shrink those of its early
+  deals. Here the factor is exp(c_j / 100), always above 0, and a loss undoes a win.
+* No weight sinks below 0.000001: from 0 none could recover.
 * It does not fix the number of advocates: here three, and all that want the discard as much as the third does.
-  Ties are common, as several strategies often want the same discard most; any order among them would favour one.
 * Two agents with separate weights (``opponent="other"``) play one match at the end. It has no tournament of more.
 * Its cap reads max{K, c w}, which would be a floor. Here it is the minimum, as its text describes.
-* The margin of a game is mostly luck, and where a player leads it is nearly always positive, so every discard
-  made there is rewarded: Lang's agents ended level with random weights, and so does the preset ``paper``. The default
-  also learns the expected margin at each place (``baseline``), and credits a deal with its change of this margin
-  (:func:`credits`); without ``baseline`` that is exactly c_j as above.
-* The pegging records are this library's (``standard_pegging``), exact enough that no class lacks data, and stay fixed.
+* The margin of a game is mostly luck, and where a player leads it is nearly always positive: Lang's agents ended level
+  with random weights, and so does the preset ``paper``. The default also learns the expected margin at each place
+  (``baseline``), and credits a deal with its change of this margin (:func:`credits`).
+* The pegging records are this library's (``standard_pegging``), and stay fixed.
 
-A kernel plays and learns at once, so all of the time counts as simulation. ``snapshots/`` keeps the weights after each
-tenth of the games, of two agents those of the winner.
-
-``--preset paper`` has the parameters from which section 4.2 starts all its experiments, on its two agents. Those
-experiments are settings: ``--scaling 0.4``, ``--credit-decay 0.5``, ``--neighbours 0.5``, ``--cap 0.8``; rounds 1 and
-2 of section 4.1 are ``--exploration-rate variance --explore-by values --scaling 10`` and ``--opponent static``.
+``snapshots/`` keeps the weights after each tenth of the games, of two agents those of the winner.
+``--preset paper`` has the parameters from which section 4.2 starts all its experiments, which are settings:
+``--scaling 0.4``, ``--credit-decay 0.5``, ``--neighbours 0.5``, ``--cap 0.8``; rounds 1 and 2 of section 4.1 are
+``--exploration-rate variance --explore-by values --scaling 10`` and ``--opponent static``.
 """
 
 from __future__ import annotations
@@ -44,17 +38,11 @@ import torch
 import tyro
 
 from crib_env import engine
+from crib_env.agents import strategy_weights as player
 from crib_env.agents.networks.weights_file import SUFFIX
-from crib_env.agents.strategy_weights import (
-    N_STRATEGIES,
-    SHAPE,
-    StrategyWeightsAgent,
-    pegging_values,
-    starting_weights,
-    weigh_discards,
-)
+from crib_env.agents.strategy_weights import N_STRATEGIES, SHAPE, StrategyWeightsAgent
 from crib_env.evaluate.matches.mirrored import play_series, wins_series
-from crib_env.evaluate.runs.format import NET_POINTS_IN_TRAINING, UPDATES, snapshot
+from crib_env.evaluate.runs.format import NET_POINTS_IN_TRAINING, snapshot
 from crib_env.exact.discard_statistics import N_DISCARDS, PLACES
 from crib_env.kernels import GOLDEN, below, kernel, mix
 from crib_env.players.policies import greedy_play
@@ -71,10 +59,6 @@ _MOST_DEALS = 2 * engine.WIN  # more than in any game: the last card of every de
 _ADVOCATES = 3  # how many strategies get credit for a discard; those tied with the last of them do too
 _START_SPREAD = 60  # points: games start from random scores at most so far apart
 _LEAST = 1e-6  # of a weight: one that sank to 0 could never rise again
-_PLACES = PLACES.astype(np.int64)
-# What the kernel counts, by place in its tally.
-COUNTED = ("margin", "discards", "explored", "exploration", "variance")
-_MARGIN, _DISCARDS, _EXPLORED, _EXPLORATION, _VARIANCE = range(5)
 
 
 class Rule(NamedTuple):
@@ -104,13 +88,13 @@ class StrategyWeightsSettings(RunSettings):
     """Games between two looks at the clock."""
     scaling: Annotated[float, Range(0, 100, above=True)] = 2.0
     """s: change of a weight per point of margin, in percent."""
-    credit_decay: Share = 0.1
+    credit_decay: Share = 0.9
     """d: how much less each earlier deal counts than the one after it."""
     cap: Annotated[Positive | None, tyro.conf.arg(help_behavior_hint="")] = None
     """K: upper limit of a weight after an update; none, or 0.5 to 0.8 in the thesis."""
-    neighbours: Share = 0.0
+    neighbours: Share = 1.0
     """Y: share of the weights at neighbouring scores in a decision."""
-    baseline: Share = 0.0
+    baseline: Share = 0.02
     """Learning rate of the expected margin at each pair of scores, which is then subtracted; 0, as in Lang: nothing."""
     exploration: Share = 0.3
     """Probability of a random discard in training."""
@@ -130,18 +114,15 @@ class StrategyWeightsSettings(RunSettings):
 
 
 PRESETS = {
-    "default": StrategyWeightsSettings(baseline=0.02, credit_decay=0.9, neighbours=1.0),
-    "paper": StrategyWeightsSettings(preset="paper", opponent="other"),
+    "default": StrategyWeightsSettings(),
+    "paper": StrategyWeightsSettings(preset="paper", opponent="other", baseline=0.0, credit_decay=0.1, neighbours=0.0),
 }
 
 
 @kernel
 def weights_at(weights, own, other, role, neighbours, out):
-    """Fills ``out`` (8,) with the weights used at a place: its own, blended with its neighbours'.
-
-    ``neighbours`` is the share Y of the sum over the places at most one point away in either score, the place itself
-    included and those off the board left out; its own weights have the share 1 - Y; the blend sums to 1.
-    """
+    """Fills ``out`` (8,) with the weights used at a place: its own with the share 1 - Y, and with the share Y, which is
+    ``neighbours``, the sum over the places at most one point away in either score, itself included; normalised."""
     out[:] = weights[own, other, role]
     if neighbours > 0:
         out *= 1 - neighbours
@@ -154,7 +135,7 @@ def weights_at(weights, own, other, role, neighbours, out):
 
 @kernel
 def blend_all(weights, neighbours, out):
-    """:func:`weights_at` at every place: ``out`` (121, 121, 2, 8) float32."""
+    """:func:`weights_at` at every place: ``out`` (121, 121, 2, 8)."""
     row = np.empty(N_STRATEGIES)
     for own in range(engine.WIN):
         for other in range(engine.WIN):
@@ -193,13 +174,8 @@ def find_advocates(wanted, n, out):
 
 @kernel
 def credits(expected, margin, credit_decay, out):
-    """Fills ``out`` (T,) with the credit of each deal of a player's game, in points.
-
-    A deal changes the expected margin, from ``expected[j]`` (T,) before it to that before the next deal, and
-    after the last to the final ``margin``. Its credit is its own change, plus those of later deals, each
-    discounted by a factor of 1 - ``credit_decay`` per deal in between. Where all of ``expected`` is 0, that is
-    Lang's margin · (1 - d) ** (T - j).
-    """
+    """Fills ``out`` (T,) with the credit of each deal, in points: by how much it and, discounted, later ones changed
+    the margin ``expected`` (T,) before. Where nothing is expected, that is Lang's margin · (1 - d) ** (T - j)."""
     credit, after = 0.0, margin
     for j in range(len(out) - 1, -1, -1):
         credit = after - expected[j] + (1 - credit_decay) * credit
@@ -210,8 +186,7 @@ def credits(expected, margin, credit_decay, out):
 @kernel
 def update(weights, advocates, factor, cap):
     """Multiplies the advocates' weights, each up to at most ``cap``, and normalises all (8,) to a sum of 1."""
-    total = 0.0
-    row = np.empty(N_STRATEGIES)
+    total, row = 0.0, np.empty(N_STRATEGIES)
     for i in range(N_STRATEGIES):
         row[i] = weights[i]
         if advocates[i]:
@@ -237,20 +212,19 @@ def _discard(g, weights, pegging, rule, place, advocates, tally):
     place[0], place[1], place[2] = g["scores"][seat], g["scores"][1 - seat], role
     row = np.empty(N_STRATEGIES)
     weights_at(weights, place[0], place[1], role, rule.neighbours, row)
-    cards, wanted, values = weigh_discards(g["hand"][seat], row, pegging[role])
+    cards, wanted, values = player.weigh_discards(g["hand"][seat], row, pegging[role])
     variance = variance_of(row)
-    chance = rule.exploration - variance if rule.less_variance else rule.exploration
+    chance = rule.exploration - variance * rule.less_variance
     if np.float64(_word(g) >> np.uint64(11)) * 2.0**-53 < chance:
         k = draw(values, _word(g)) if rule.by_values else below(_word(g), N_DISCARDS)
-        tally[_EXPLORED] += 1
+        tally[2] += 1
     else:
         k = values.argmax()
     find_advocates(wanted[:, k], _ADVOCATES, advocates)
-    tally[_DISCARDS] += 1
-    tally[_EXPLORATION] += max(chance, 0.0)
-    tally[_VARIANCE] += variance
-    engine.act(g, cards[0, _PLACES[k, 0]])
-    engine.act(g, cards[0, _PLACES[k, 1]])
+    tally[1] += 1
+    tally[3] += variance
+    engine.act(g, cards[0, PLACES[k, 0]])
+    engine.act(g, cards[0, PLACES[k, 1]])
 
 
 @kernel
@@ -258,11 +232,9 @@ def play_and_learn(games, n, players, second_learns, expected, pegging, rule, ta
     """Plays ``n`` games of the record's (1,) stream, and learns after each.
 
     Args:
-        players: two arrays (121, 121, 2, 8) float32, the weights of seats 0 and 1; they may be the same array.
-        second_learns: whether the weights of seat 1 change too.
-        expected: (121, 121, 2) float32, the expected margin at each place; learned unless ``baseline`` is 0.
-        pegging: (2, 1820, 3), from :func:`crib_env.agents.strategy_weights.pegging_values`.
-        tally: (5,) float64, to which sums are added, see ``COUNTED``; ``margin`` is seat 0's.
+        players: the weights of seats 0 and 1, perhaps the same array; ``second_learns``: whether those of 1 change too.
+        expected: the expected margins; they are learned unless ``baseline`` is 0.
+        tally: (4,) float64, to which are added: seat 0's margins, discards, random ones, variances of weights.
     """
     g = games[0]
     places = np.empty((2, _MOST_DEALS, 3), np.int64)
@@ -284,10 +256,9 @@ def play_and_learn(games, n, players, second_learns, expected, pegging, rule, ta
         for seat in range(2):
             margin = np.float64(g["scores"][seat] - g["scores"][1 - seat])
             if seat == 0:
-                tally[_MARGIN] += margin
+                tally[0] += margin
             elif not second_learns:
                 break
-            weights = players[seat]
             for deal in range(n_deals):
                 own, other, role = places[seat, deal]
                 before[deal] = expected[own, other, role]
@@ -296,16 +267,12 @@ def play_and_learn(games, n, players, second_learns, expected, pegging, rule, ta
                 own, other, role = places[seat, deal]
                 expected[own, other, role] += rule.baseline * credit[deal]
                 factor = np.exp(rule.scaling * credit[deal] / 100)
-                update(weights[own, other, role], advocates[seat, deal], factor, rule.cap)
+                update(players[seat][own, other, role], advocates[seat, deal], factor, rule.cap)
 
 
 class StrategyWeights:
-    """The agent in training, or two; their match decides whose strength is measured.
-
-    Attributes:
-        weights: (n, 121, 121, 2, 8) float32, of each agent.
-        expected: (121, 121, 2) float32, the expected margins, see ``StrategyWeightsSettings.baseline``.
-    """
+    """The agent in training, or two, with ``weights`` (n, 121, 121, 2, 8); their match decides whose strength is
+    measured. ``expected`` (121, 121, 2) are the expected margins, see ``StrategyWeightsSettings.baseline``."""
 
     Settings, PRESETS = StrategyWeightsSettings, PRESETS
 
@@ -313,28 +280,19 @@ class StrategyWeights:
         self.settings, self.winner = settings, 0
         self.folder: Path | None = None  # of the run; without one there are no snapshots
         n = 1 if settings.opponent == "self" else 2
-        self.learns = range(1 if settings.opponent == "static" else n)
-        self.weights = np.stack([starting_weights("random", seed_of(settings.seed, _STARTS, k)) for k in range(n)])
+        starts = [player.starting_weights("random", seed_of(settings.seed, _STARTS, k)) for k in range(n)]
+        self.weights = np.stack(starts)
         self.expected = np.zeros(SHAPE[:3], np.float32)
         if settings.baseline > 0:  # the lead so far is a good first guess
             self.expected += (np.arange(SHAPE[0])[:, None] - np.arange(SHAPE[1]))[..., None]
-        self._pegging = pegging_values(standard_pegging())
-        copies = (self.weights[0].copy(), self.weights[-1].copy()), True, self.expected.copy()
-        tally = np.zeros(len(COUNTED))
-        play_and_learn(
-            np.zeros(1, engine.GAME), 1, *copies, self._pegging, settings.rule, tally
-        )  # compiles, off the clock
+        self._pegging = player.pegging_values(standard_pegging())
+        self.play_and_learn(Round.first(0))  # compiles before the clocks start
 
     def play_and_learn(self, now: Round) -> dict[str, float]:
-        """Plays games, after which the weights of those who learn change; scalars for TensorBoard.
-
-        Everything random follows from the seed and the number of games before.
-
-        Raises:
-            FloatingPointError: a weight is NaN.
-        """
+        """Plays games, after which the weights of those who learn change; scalars for TensorBoard. Everything random
+        follows from the seed and the number of games before. ``FloatingPointError`` if a weight is NaN."""
         settings, n, before = self.settings, now.episodes, now.episodes_before
-        games, tally = np.zeros(1, engine.GAME), np.zeros(len(COUNTED))
+        games, tally = np.zeros(1, engine.GAME), np.zeros(4)
         games["episode_stream"] = seed_of(settings.seed, _DEALS, before)
         players, second_learns = (self.weights[0], self.weights[-1]), settings.opponent != "static"
         play_and_learn(games, n, players, second_learns, self.expected, self._pegging, settings.rule, tally)
@@ -342,12 +300,12 @@ class StrategyWeights:
             raise FloatingPointError("weights are no longer numbers")
         if self.folder is not None and is_due(before, before + n, settings.episodes, _SNAPSHOTS):
             self._save_snapshots(self.folder, before + n)
-        sums = dict(zip(COUNTED, tally.tolist()))
-        tags = {"explored": "share of random discards", "exploration": "exploration", "variance": "variance of weights"}
-        values: dict[str, float] = {f"learning/{tag}": sums[name] / sums["discards"] for name, tag in tags.items()}
-        if settings.opponent != "self":  # in self-play both sides are the same player, and the difference is luck
-            values[NET_POINTS_IN_TRAINING] = sums["margin"] / n
-        return values | {UPDATES: n}  # each changes the weights of one place for each of its deals
+        margin, discards, explored, variance = tally.tolist()
+        sums = {"share of random discards": explored, "variance of weights": variance}
+        values = {tag: total / max(discards, 1) for tag, total in sums.items()}
+        if settings.opponent != "self":  # in self-play the difference is luck
+            values[NET_POINTS_IN_TRAINING] = margin / max(n, 1)
+        return values
 
     @property
     def agent(self) -> StrategyWeightsAgent:
@@ -369,12 +327,11 @@ class StrategyWeights:
         rounds.run()
         if self.settings.opponent == "other":
             seed = seed_of(self.settings.seed, _MATCHES, 0, 0)
-            scores = play_series(self.player(0), self.player(1), _MATCH_GAMES, seed)
-            self.winner = 0 if wins_series(scores) else 1
+            self.winner = 0 if wins_series(play_series(self.player(0), self.player(1), _MATCH_GAMES, seed)) else 1
             shutil.rmtree(snapshot(self.folder, 1 - self.winner, 0).parent, ignore_errors=True)
 
     def _save_snapshots(self, folder: Path, games: int) -> None:
-        for k in self.learns:
+        for k in range(2 if self.settings.opponent == "other" else 1):
             path = snapshot(folder, k, games).with_suffix(SUFFIX)
             path.parent.mkdir(parents=True, exist_ok=True)
             self.player(k).save(path)
@@ -384,20 +341,9 @@ class StrategyWeights:
         return {"weights": torch.from_numpy(self.weights), "expected": torch.from_numpy(self.expected)}
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Restores the tensors of :meth:`state_dict`.
-
-        Raises:
-            ValueError: they do not fit these agents; kernels would write past the end of smaller arrays.
-        """
-        own = self.state_dict()
-        for name, tensor in own.items():
-            if tensors[name].shape != tensor.shape or tensors[name].dtype != tensor.dtype:
-                wanted, found = (f"{one.dtype} of shape {list(one.shape)}" for one in (tensor, tensors[name]))
-                raise ValueError(f"{name} must be {wanted}, not {found}")
-        weights, expected = (tensors[name].numpy() for name in own)
-        if not (np.isfinite(weights).all() and (weights >= 0).all() and np.isfinite(expected).all()):
-            raise ValueError("a weight is below 0 or no number")
-        self.weights, self.expected = weights, expected
+        """Restores the tensors of :meth:`state_dict`."""
+        for name, tensor in self.state_dict().items():
+            tensor.copy_(tensors[name].view(tensor.shape))
 
 
 def seed_of(*numbers: int) -> int:

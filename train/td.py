@@ -20,16 +20,15 @@ the TD(λ) that he names as further work. Where the paper is silent, or this dif
   the rate of his discard game, and 1,000,000 deals.
 * Two discards are one move; the paper does not say whether his were. Of legal cards of one rank, the first stands
   for all.
-* A value includes the points of the move that led to its state, as his does. His text and his formula count the points
-  of the opponent's answer in different places; here a reward is the change of the lead from one own move to the next.
+* His text and his formula count the points of the opponent's answer in different places; here a reward is the change of
+  the lead from one own move to the next. A value includes the points of the move that led to its state, as his does.
 
 The default learns from many deals at once, with Adam, towards the reward up to the player's next move plus the value of
 the best move there, also where a random one is made. It has one network of ReLUs for discards and one for the play,
-inputs by rank that follow from the bits (:func:`crib_env.agents.networks.td.play_inputs`), and rewards
-without the luck that no move controls: a discard earns the exact value of hand and crib in the show, the play earns
-pegging only, since nothing else can change any more. What a move is known to earn, the exact value of a discard in the
-show or the points of a card, is added to the network's output and need not be learned. The player that is measured has
-the average of the weights. A quarter of all cards are random until the end: a player that meets only its own best moves
+inputs by rank that follow from the bits (:func:`crib_env.agents.networks.td.play_inputs`), and rewards without the luck
+that no move controls: a discard earns the exact value of hand and crib in the show, the play earns pegging only. What a
+move is known to earn is added to the network's output and need not be learned. The player that is measured has the
+average of the weights. A quarter of all cards are random until the end: a player that meets only its own best moves
 reads too much from an opponent's cards, and becomes weaker against others.
 """
 
@@ -48,33 +47,13 @@ from crib_env.agents.networks.seen import Seen
 from crib_env.agents.networks.td import MOST_MOVES, TDAgent, moved, write_after_states
 from crib_env.batch import GameBatch
 from crib_env.engine import DISCARD, EPISODES, GAME, OVER, TO_DRAW, act, begin_deal, begin_game, shuffle
-from crib_env.evaluate.runs.format import UPDATES
 from crib_env.kernels import kernel, popcount
 from crib_env.observation import N_ACTIONS, N_BITS, write_mask, write_observation
-from crib_env.train.loop.gradients import (
-    Descent,
-    Parts,
-    batches_of,
-    by_network,
-    follow,
-    mean_of_steps,
-    precision,
-    scalars_of,
-)
 from crib_env.train.loop.run import Round
-from crib_env.train.loop.settings import (
-    Count,
-    ExploringSettings,
-    NotNegative,
-    PeggingCards,
-    Widths,
-    one_width,
-)
-from crib_env.train.shared.experience import Decisions, Episodes, epsilon_greedy, play_episodes
+from crib_env.train.loop.settings import Count, ExploringSettings, NotNegative, PeggingCards, Widths, one_width
+from crib_env.train.shared.experience import Decisions, epsilon_greedy, play_episodes, returns_of
+from crib_env.train.shared.gradients import Descent, Parts, batches_of, follow, mean_of_steps, precision, scalars_of
 from crib_env.values import Share
-
-# Moves in an episode: each player lays four cards, and in a deal discards two before, which is one move.
-MOVES = {"deal": 10, "pegging": 8}
 
 
 @dataclass(frozen=True)
@@ -130,7 +109,6 @@ PRESETS = {
         hidden=(40,),
         episodes=1_000_000,
         episodes_at_once=1_024,
-        td_lambda=0.0,
         learning_rate=0.01,
         final_learning_rate=0.01,
         epsilon=0.0,
@@ -266,15 +244,9 @@ def learn_from_move(weights, trace, state, target, nodes, rate, fade, tally):
 
 @kernel
 def play_and_learn(games, episode, n, weights, traces, rate, fade, tally):
-    """Plays ``n`` episodes of the network against itself, and learns from every move.
-
-    Args:
-        games: (1,) GAME with a seeded ``episode_stream``.
-        episode: index in ``engine.EPISODES`` of an episode of one deal.
-        traces: work arrays for the traces of seat 0 and of seat 1.
-        rate, fade: α and λ.
-        tally: (4,) float64, to which are added: moves learned from, squared errors, absolute errors, values.
-    """
+    """Plays ``n`` deals of the network against itself from a seeded ``episode_stream``, and learns from every move,
+    with α ``rate`` and λ ``fade``. To ``tally`` (4,) are added: moves learned from, squared errors, absolute errors,
+    values."""
     g = games[0]
     seen, mask = np.zeros((1, N_BITS), np.int8), np.zeros((1, N_ACTIONS), np.int8)
     states, cards = np.zeros((MOST_MOVES, N_BITS), np.int8), np.empty(MOST_MOVES, np.int64)
@@ -330,7 +302,7 @@ class TD(Parts):
             self.online = TDAgent.new("features", settings.hidden, settings.hidden_discard)
             self.agent = copy.deepcopy(self.online)
             self._descents = {name: Descent(net, f"network {name!r}") for name, net in self.online.networks.items()}
-            super().__init__(online=self.online, average=self.agent, **by_network("adam", self._descents))
+            super().__init__(online=self.online, average=self.agent, adam=self._descents)
             self._play(Round.first())  # as above
 
     def play_and_learn(self, now: Round) -> dict[str, float]:
@@ -342,17 +314,17 @@ class TD(Parts):
         games["episode_stream"] = now.rng.integers(2**64, dtype=np.uint64)
         rates = now.learning_rate, self._settings.td_lambda
         play_and_learn(games, EPISODES.index(episode), now.episodes, self._weights, self._traces, *rates, tally)
-        return means_of(tally) | {UPDATES: MOVES[episode] * now.episodes}
+        return means_of(tally)
 
-    def _play(self, now: Round) -> tuple[Episodes, Explorer]:
+    def _play(self, now: Round) -> tuple[Decisions, Explorer]:
         games = now.deal(self._settings.episode, skip_forced=True, cards=self._settings.cards)
         explorer = Explorer(self.online, now.epsilon, now.rng)
         return play_episodes(games, explorer, None, the_bits, self._settings.precision), explorer
 
     def _learn_at_once(self, now: Round) -> dict[str, float]:
         """Trains on every move of many deals once, in batches."""
-        played, explorer = self._play(now)
-        decisions, moves = played.decisions, moves_of(played.decisions)
+        decisions, explorer = self._play(now)
+        moves = moves_of(decisions)
         rewards, ends = rewards_of_moves(decisions, moves)
         targets = targets_of(rewards, ends, explorer.values()[moves])
         states = moved(decisions.inputs[moves], decisions.card[moves], decisions.is_discard[moves])
@@ -364,7 +336,7 @@ class TD(Parts):
                 steps[self.agent.network_of(is_discard)] = [
                     self.update(states[batch], targets[batch], is_discard, now.learning_rate) for batch in batches
                 ]
-        return played.values(rewards, ends) | mean_of_steps(steps)
+        return returns_of(decisions, rewards, ends, None) | mean_of_steps(steps)
 
     def update(self, states: np.ndarray, targets: np.ndarray, is_discard: bool, rate: float) -> dict[str, float]:
         """One gradient step of a phase's network towards ``targets`` (B,) for after-states (B, 209); its scalars."""

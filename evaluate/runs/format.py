@@ -17,7 +17,7 @@ from crib_env.values import Range, typed
 T = TypeVar("T")
 
 # Files and folders of a run; weights have their own suffix.
-CONFIG, SUMMARY, LEARNING_CURVE = "config.json", "summary.json", "learning-curve.png"
+CONFIG, SUMMARY = "config.json", "summary.json"
 FINAL, CHECKPOINTS = "final", "checkpoints"
 EVENTS = "events.out.tfevents.*"
 SEEDS = Range(2, 10_000)  # of runs in one folder
@@ -29,10 +29,8 @@ POINTS_A_HAND = "evaluation/points a hand"
 EPSILON, LEARNING_RATE = "learning/epsilon", "learning/learning rate"
 EPISODE_RETURN = "learning/episode return"
 NET_POINTS_IN_TRAINING = "learning/net points against the opponent"
-EPISODES_PER_SECOND, SIMULATION_SHARE = "speed/episodes per second", "speed/share of time in simulation"
+EPISODES_PER_SECOND = "speed/episodes per second"
 PROCESSOR_SECONDS = "speed/processor seconds"  # of training, from its start
-# What a learner says of a round beside its curves: seconds, whose share is a curve, and how often weights changed.
-SIMULATION_SECONDS, UPDATES = "speed/seconds in simulation", "speed/updates"
 EXPLOITABILITY = "strength/exploitability"
 _BANDS = "uncertainty/"
 _ENDS = (" low", " high")

@@ -10,7 +10,7 @@ from rich import box
 from rich.table import Table
 
 from crib_env.evaluate.console import table_of
-from crib_env.evaluate.runs.format import is_begun, read_config, read_summary, runs_in
+from crib_env.evaluate.runs.format import band_of, is_begun, is_end, read_config, read_summary, runs_in, title_of
 from crib_env.evaluate.statistics import half_width
 
 _UNKNOWN = "–"
@@ -24,17 +24,15 @@ def read_run(folder: Path) -> dict[str, str]:
     def build(summary: dict[str, Any]) -> dict[str, str]:
         figures = {"learner": config.learner if preset == "default" else f"{config.learner}, {preset}"}
         figures |= {name: f"{summary[name]:,.0f}" for name in ("episodes", "seconds")}
-        strength = summary["strength"]
-        if "hands" in strength:  # of the discard game
-            figures["points a hand"] = f"{strength['mean']:.4f} ± {half_width(strength['interval']):.4f}"
-            return figures | {"games or hands": f"{strength['hands']:,}"}
-        for baseline, one in strength.items():
-            half = half_width(one["interval"])
-            if "net_points" in one:
-                figures[f"net points against {baseline}"] = f"{one['net_points']:+.2f} ± {half:.2f}"
-            else:
-                figures[f"against {baseline}"] = f"{one['win_rate']:.2%} ± {half:.2%}"
-        return figures | {"games or hands": f"{min(one['games'] for one in strength.values()):,}"}
+        scalars = summary["scalars"]
+        tags = [tag for tag in scalars if not is_end(tag)]
+        won = [tag for tag in tags if "win rate" in tag]
+        for tag in won or tags:  # net points are shown of games that nobody wins
+            low, high = (scalars[end] for end in band_of(tag))
+            look, sign = (".2%", "") if won else (".2f", "+") if "net points" in tag else (".4f", "")
+            column = title_of(tag).removeprefix("win rate ").replace("a game ", "")
+            figures[column] = f"{scalars[tag]:{sign}{look}} ± {half_width((low, high)):{look}}"
+        return figures | {"games or hands": f"{config.settings['final_games']:,}"}
 
     return read_summary(folder, build)
 

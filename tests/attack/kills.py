@@ -49,7 +49,6 @@ _TIMES = [
     "microseconds_per_decision",
     "microseconds",
     "episodes_per_second",
-    "simulation_share",
 ]
 
 

@@ -91,6 +91,5 @@ def kill_and_compare(kind: Kind, runs: Path, after: float = 0.0) -> None:
 
     summary, of_whole = (json.loads((one.path / "summary.json").read_text()) for one in (folder, whole))
     assert summary["episodes"] == settings.episodes >= position["episodes"]
-    assert summary["updates"] == of_whole["updates"]
     assert summary["seconds"] > position["seconds"]  # what was done before counts too
     assert summary["scalars"] == of_whole["scalars"]

@@ -11,7 +11,7 @@ from crib_env.train.shared.self_play import self_play
 def played_by(learner, n, seed=1, episode="pegging"):
     """The decisions of n new games, and what policy and critic saw of them."""
     games = TensorGames(streams(seed, n), episode=episode, skip_forced=True)
-    return self_play(games, learner.online, np.random.default_rng(0), "float32")[0].numpy()
+    return self_play(games, learner.online, np.random.default_rng(0), "float32").numpy()
 
 
 def silence(critics):

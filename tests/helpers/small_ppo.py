@@ -5,4 +5,4 @@ from __future__ import annotations
 from crib_env.train import ppo
 from tests.helpers.small_settings import small
 
-PPO = small(ppo, hidden=(32,), value_hidden=(16,), episodes=1_000, batch_size=256, refresh=2, evaluations=2)
+PPO = small(ppo, hidden=(32,), episodes=1_000, batch_size=256, refresh=2, evaluations=2)

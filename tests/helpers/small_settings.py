@@ -30,7 +30,7 @@ MMD_TABLES = replace(mmd_tables.MMDTablesSettings(), bits=6, checkpoint_seconds=
 NFSP = small(nfsp, hidden=(16,), warm_up=1, replay=2_000, reservoir=300)
 RNAD = small(rnad, hidden=(16, 8), hidden_discard=(16, 8), batch_size=256)
 STRATEGY_WEIGHTS = strategy_weights.StrategyWeightsSettings(
-    episodes=2_500, evaluations=1, evaluation_games=20, final_games=20, baseline=0.02
+    episodes=2_500, evaluations=1, evaluation_games=20, final_games=20, baseline=0.02, credit_decay=0.1, neighbours=0.0
 )
 TD = small(td, hidden=(32,))
 TD_PAPER = small(td, "paper", hidden=(8,), episodes=512)

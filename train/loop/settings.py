@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cache
-from typing import Annotated, Literal, TypeVar, get_type_hints
+from dataclasses import dataclass
+from typing import Annotated, Literal, get_type_hints
 
 import llvmlite.binding as llvm
 
-from crib_env.engine import WIN
 from crib_env.values import Games, Range, Seed, Share, Threads, WholeNumber, check_values
 
 Count = Annotated[int, Range(1)]
 Hands = Annotated[int, Range(2)]  # a single hand has no interval
 PeggingCards = Literal[2, 3, 4]
 NotNegative = Annotated[float, Range(0)]
-StartSpread = Annotated[int, Range(0, WIN - 1)]
 Width = Annotated[int, Range(1, 16_384)]
 Widths = tuple[Width, ...]
 Precision = Literal["auto", "float32", "bfloat16"]
-S = TypeVar("S", bound="RunSettings")
 
 
 @dataclass(frozen=True)
@@ -48,11 +44,9 @@ class RunSettings:
         check_values(vars(self), get_type_hints(type(self), include_extras=True))
         for name in ("episodes", "episodes_at_once"):  # a subclass from outside may state no range
             check_values({name: getattr(self, name)}, {name: Count})
-        if self.exploitability and getattr(self, "episode", None) != "pegging":
-            raise ValueError(f"exploitability={self.exploitability} is only measured in episode='pegging': give 0")
-        cards: int = getattr(self, "cards", 4)
-        if cards != 4 and getattr(self, "episode", None) != "pegging":
-            raise ValueError(f"cards={cards} is only for episode='pegging': give 4")
+        for name, other in {"exploitability": 0, "cards": 4}.items():
+            if (value := getattr(self, name, other)) != other and getattr(self, "episode", None) != "pegging":
+                raise ValueError(f"{name}={value} is only for episode='pegging': give {other}")
 
     @property
     def all_episodes(self) -> int:
@@ -76,6 +70,14 @@ class LearningSettings(RunSettings):
     """Threads of torch. One is enough for networks of this size, and its runs repeat to the last bit on the same kind
     of processor."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        is_fast = getattr(self, "device", "cpu") == "cuda" or has_bfloat16()
+        if self.precision == "auto":  # a run keeps its format on whatever processor it continues
+            object.__setattr__(self, "precision", "bfloat16" if is_fast else "float32")
+        if self.precision == "bfloat16" and not is_fast:
+            raise ValueError("precision='bfloat16' is not allowed: this processor has no instructions for it")
+
 
 @dataclass(frozen=True)
 class ExploringSettings(LearningSettings):
@@ -93,44 +95,11 @@ def one_width(hidden: Widths, why: str) -> None:
         raise ValueError(f"hidden={hidden} is not allowed with {why}: give one width")
 
 
-# Instructions on which digits or times depend, as LLVM calls them.
-_INSTRUCTIONS = {"neon": "NEON", "avx2": "AVX2", "avx512f": "AVX-512", "avx512bf16": "bfloat16", "amx-bf16": "AMX"}
-
-
-@cache
-def _instructions() -> tuple[str, ...]:
-    found = llvm.get_host_cpu_features()
-    return tuple(name for key, name in _INSTRUCTIONS.items() if found.get(key))
-
-
 def processor() -> str:
-    """The name of this processor's kind, and those of its instructions on which digits or times depend."""
-    return " with ".join(filter(None, [llvm.get_host_cpu_name(), ", ".join(_instructions())]))
+    """The name of this processor's kind, on which digits and times depend."""
+    return llvm.get_host_cpu_name()
 
 
-def chosen(name: Precision) -> Literal["float32", "bfloat16"]:
-    """The format of a setting; that of ``"auto"`` is bfloat16 if the processor has instructions for it."""
-    if name != "auto":
-        return name
-    return "bfloat16" if "bfloat16" in _instructions() else "float32"
-
-
-def is_emulated(name: Precision) -> bool:
-    """Whether the processor has no instructions for the format of a setting, and computes in float32."""
-    return chosen(name) == "bfloat16" != chosen("auto")
-
-
-def with_precision(settings: S) -> S:
-    """Settings that name the format chosen here, so that a run keeps it on whatever processor it continues."""
-    if isinstance(settings, LearningSettings):
-        on_gpu = getattr(settings, "device", "cpu") == "cuda" and settings.precision == "auto"
-        return replace(settings, precision="bfloat16" if on_gpu else chosen(settings.precision))
-    return settings
-
-
-def precision_in_words(settings: RunSettings) -> str:
-    """A line on the format in which networks train with these settings, and on the processor."""
-    if not isinstance(settings, LearningSettings):  # there are no networks
-        return f"processor: {processor()}"
-    name = settings.precision
-    return f"precision: {chosen(name)}{', emulated and slow' * is_emulated(name)}; processor: {processor()}"
+def has_bfloat16() -> bool:
+    """Whether this processor has instructions for bfloat16."""
+    return bool(llvm.get_host_cpu_features().get("avx512bf16"))

@@ -3,78 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from rich.table import Table
-
 from crib_env.agents import make_agent
-from crib_env.evaluate.console import table_of
-from crib_env.evaluate.files import plain
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.matches.mirrored import mean_of_pairs, play_deals
 from crib_env.evaluate.runs import format as form
-from crib_env.evaluate.statistics import half_width, mean_interval
+from crib_env.evaluate.skill.exploitability import exploitability
+from crib_env.evaluate.statistics import mean_interval
 from crib_env.players.agent_from_text import as_agent
+from crib_env.solver.play_game import PlayGame
+from crib_env.solver.public_state import start_of_play
 
 BASELINES = ("greedy", "random")
 OnProgress = Callable[[int], None]
-
-
-class Strength(NamedTuple):
-    """The strength of a player."""
-
-    scalars: dict[str, float]
-    """By tag (:mod:`crib_env.evaluate.runs.format`), with the ends of 95 % intervals."""
-    as_json: dict[str, Any]
-    """The whole result, for ``summary.json``."""
+_DRAWS = 2  # of suits, in exploitability: the fewest
 
 
 class Measure(NamedTuple):
     """How strength is measured. The class of a learner of another game has one as ``STRENGTH``."""
 
-    sample: str
-    """What games are, for people."""
     tags: Sequence[str]
-    """Of the main results: those that are said during training and drawn."""
-    play: Callable[[Any, int, int, OnProgress], Strength]
-    """The strength of an agent by so many games, against each opponent; their seed; is told of further games."""
+    """Of the main results: those that are said during training."""
+    play: Callable[[Any, int, int, OnProgress], dict[str, float]]
+    """The results of an agent by tag (:mod:`crib_env.evaluate.runs.format`), with the ends of 95 % intervals, from so
+    many games against each opponent; their seed; is told of further games."""
     opponents: int = len(BASELINES)
 
-    def draw(self, folder: Path, title: str, summary: dict[str, Any]) -> Path:
-        """Draws the learning curve of a run with this summary into its folder; the path of the picture."""
-        from crib_env.evaluate.runs.learning_curves import (  # takes half a second
-            COLOURS,
-            Curve,
-            draw_curve,
-            final_of,
-            new_figure,
-            number_ticks,
-            read_points,
-            save_figure,
-        )
+    def in_words(self, scalars: dict[str, float]) -> str:
+        """The main results and their intervals, in a line."""
+        parts = []
+        for tag in self.tags:
+            value, low, high = (shown(tag, scalars[one]) for one in (tag, *form.band_of(tag)))
+            parts.append(f"{form.title_of(tag)} {value} ({low} to {high})")
+        return ", ".join(parts)
 
-        figure, settings = new_figure(3.6 * len(self.tags), 3.2), form.read_config(folder).settings
-        for axes, tag, colour in zip(figure.subplots(1, len(self.tags), squeeze=False)[0], self.tags, COLOURS):
-            curve, scale = Curve(read_points(folder, tag), final_of(summary, tag)), 100 if "win rate" in tag else 1
-            draw_curve(axes, curve, colour, "", scale)
-            axes.set(xlabel="episodes", title=form.title_of(tag) + ", %" * (scale == 100))
-            number_ticks(axes.xaxis)
-        each, last = (f"{settings[name]:,}" for name in ("evaluation_games", "final_games"))
-        about = f"points: {each} games each, with 95 % intervals; diamond, after training: {last}"
-        figure.suptitle(f"{title}\n{about}", fontsize="medium")
-        save_figure(figure, folder / form.LEARNING_CURVE)
-        return folder / form.LEARNING_CURVE
+
+def shown(tag: str, value: float) -> str:
+    """A result for display."""
+    return f"{value:.2%}" if "win rate" in tag else f"{value:.4f}"
 
 
 def strength_of(learner: Any, settings: Any) -> Measure:
     """The measure for a run: that of its learner, else pegging games for players of pegging, else whole games."""
-    if (own := getattr(learner, "STRENGTH", None)) is not None:
-        found: Measure = own
-        return found
     if getattr(settings, "episode", "game") == "pegging":
         return pegging_games(getattr(settings, "cards", 4))
-    return MATCHES
+    found: Measure = getattr(learner, "STRENGTH", MATCHES)
+    return found
 
 
 def is_due(before: int, now: int, total: int, times: int) -> bool:
@@ -88,64 +63,39 @@ def is_doubled(before: int, now: int, total: int, times: int) -> bool:
     return any(before << k < total <= now << k for k in range(times))
 
 
-def in_words(tags: Sequence[str], scalars: dict[str, float]) -> str:
-    """Results and half of their 95 % intervals, in a line."""
-    parts = []
-    for tag in tags:
-        low, high = (scalars[end] for end in form.band_of(tag))
-        parts.append(f"{form.title_of(tag)} {figure_of(tag, scalars[tag])} ± {figure_of(tag, half_width((low, high)))}")
-    return ", ".join(parts)
-
-
-def table(title: str, scalars: dict[str, float]) -> Table:
-    """Results with their 95 % intervals as a table."""
-    rows = []
-    for tag in (tag for tag in scalars if not form.is_end(tag)):
-        low, high = (figure_of(tag, scalars[end]) for end in form.band_of(tag))
-        rows.append((form.title_of(tag), figure_of(tag, scalars[tag]), f"{low} to {high}"))
-    return table_of(title, ("", "result", "95 % interval"), rows)
-
-
-def figure_of(tag: str, value: float) -> str:
-    """A result for display: win rates in percent, points with two decimals, points a hand with four."""
-    return f"{value:.2%}" if "win rate" in tag else f"{value:.2f}" if "a game" in tag else f"{value:.4f}"
-
-
-def _matches(agent: Any, games: int, seed: int, on_progress: OnProgress) -> Strength:
-    player = as_agent(agent)
-    results = {name: play_match(player, make_agent(name), games, seed, on_progress=on_progress) for name in BASELINES}
+def _matches(agent: Any, games: int, seed: int, on_progress: OnProgress) -> dict[str, float]:
     scalars: dict[str, float] = {}
-    for name, result in results.items():
+    for name in BASELINES:
+        result = play_match(as_agent(agent), make_agent(name), games, seed, on_progress=on_progress)
         scalars |= form.with_band(form.win_rate_tag(name), result.win_rate, *result.interval)
-    for name, result in results.items():
         scalars |= form.with_band(form.margin_tag(name), result.margin, *result.margin_interval)
-    return Strength(scalars, {name: plain(result) for name, result in results.items()})
+    return scalars
 
 
-MATCHES = Measure("mirrored games against each baseline", [form.win_rate_tag(name) for name in BASELINES], _matches)
+MATCHES = Measure([form.win_rate_tag(name) for name in BASELINES], _matches)
 
 
-def pegging_games(cards: int = 4) -> Measure:
+def pegging_games(cards: int) -> Measure:
     """Games of the pegging episode, with so many cards for each player."""
 
-    def play(agent: Any, games: int, seed: int, on_progress: OnProgress) -> Strength:
-        player, results, scalars = as_agent(agent), dict[str, Any](), dict[str, float]()
+    def play(agent: Any, games: int, seed: int, on_progress: OnProgress) -> dict[str, float]:
+        scalars: dict[str, float] = {}
         for name in BASELINES:
-            tally = play_deals(
-                player,
-                make_agent(name),
-                games // 2,
-                seed,
-                episode="pegging",
-                cards=cards,
-                on_progress=lambda pairs: on_progress(2 * pairs),
-            )
-            points = tally.sum(axis=(2, 3))
+            players = as_agent(agent), make_agent(name)
+            points = play_deals(*players, games // 2, seed, episode="pegging", cards=cards).sum(axis=(2, 3))
+            on_progress(games)
             net = mean_of_pairs(points[:, 0] - points[:, 1])
-            mean, interval = float(net.mean()), mean_interval(net)
-            results[name] = {"net_points": mean, "interval": interval, "games": games}
-            scalars |= form.with_band(form.margin_tag(name), mean, *interval)
-        return Strength(scalars, results)
+            scalars |= form.with_band(form.margin_tag(name), float(net.mean()), *mean_interval(net))
+        return scalars
 
-    sample = "mirrored pegging games against each baseline"
-    return Measure(sample, [form.margin_tag(name) for name in BASELINES], play)
+    return Measure([form.margin_tag(name) for name in BASELINES], play)
+
+
+def exact(cards: int) -> Measure:
+    """Exact exploitability in pegging, of which two bounds are known where it depends on suits."""
+
+    def play(agent: Any, games: int, seed: int, on_progress: OnProgress) -> dict[str, float]:
+        found = exploitability(agent, PlayGame(start=start_of_play(cards)), _DRAWS)
+        return form.with_band(form.EXPLOITABILITY, found.mean, found.least, found.mean)
+
+    return Measure([form.EXPLOITABILITY], play)

@@ -6,19 +6,17 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from crib_env.train.loop.gradients import Descent
+from crib_env.train.shared.gradients import Descent
 
 _TRIALS = 3  # before a graph: libraries allocate what they need at their first calls
 
 
 class CapturedStep:
-    """A gradient step of some networks.
-
-    It calls ``losses`` with copies of what it is given, which must have the same shapes at every call, and descends.
-    On a processor it does so without a graph.
+    """A gradient step of some networks, on a processor without a graph.
 
     Args:
-        losses: from tensors to the loss of each descent, in their order, and other scalars to measure.
+        losses: from copies of tensors, which must have the same shapes at every call, to the loss of each descent, in
+            their order, and other scalars to measure.
         descents: of the networks.
     """
 

@@ -25,9 +25,9 @@ from crib_env.agents.networks.ddqn import DDQNAgent, QNetwork, make_sparse, with
 from crib_env.agents.networks.policy import PolicyAgent
 from crib_env.gpu.device import Device
 from crib_env.observation import N_ACTIONS
-from crib_env.train.loop.gradients import Descent, Parts, batches_of, by_network, follow, mean_of_steps, precision
 from crib_env.train.loop.run import Round
 from crib_env.train.loop.settings import Count, LearningSettings, NotNegative, PeggingCards, Widths
+from crib_env.train.shared.gradients import Descent, Parts, batches_of, follow, mean_of_steps, precision
 from crib_env.train.shared.self_play import Played, new_games, self_play
 from crib_env.values import Share
 
@@ -58,15 +58,7 @@ class PolicyAndCriticSettings(LearningSettings):
 
 
 class PolicyAndCritic(Parts):
-    """π in training, with its critic, the average of its weights, and the optimizers.
-
-    Args:
-        learner: by name.
-
-    Attributes:
-        online: has π.
-        agent: has the average of the weights.
-    """
+    """π, which ``online`` has, its critic, the average of its weights, which ``agent`` has, and the optimizers."""
 
     def __init__(self, learner: str, settings: PolicyAndCriticSettings, device: str = "cpu") -> None:
         self.device = Device(device).torch_device.type
@@ -84,11 +76,11 @@ class PolicyAndCritic(Parts):
         self.agent = PolicyAgent(learner, copy.deepcopy(networks), seed=settings.seed)
         self._settings = settings
         self.policy_descents = {name: Descent(net, f"policy {name!r}") for name, net in networks.networks.items()}
-        adam = by_network("adam", self.policy_descents) | by_network("critic adam", self.critic_descents)
-        super().__init__(policy=networks, average=self.agent.networks, **adam, **by_network("critic", self.critics))
+        adam = {"adam": self.policy_descents, "critic_adam": self.critic_descents}
+        super().__init__(policy=networks, average=self.agent.networks, critic=self.critics, **adam)
 
-    def play(self, now: Round) -> tuple[Played, dict[str, float]]:
-        """Plays a round with π in both seats; its decisions, and seconds by their tag."""
+    def play(self, now: Round) -> Played:
+        """Plays a round with π in both seats."""
         settings = self._settings
         is_game = settings.episode == "game"  # the networks see the scores, too
         games = new_games(now, settings.episode, settings.cards, self.device, skip_forced=True, board=is_game)
@@ -97,13 +89,8 @@ class PolicyAndCritic(Parts):
     def in_batches(
         self, played: Played, rng: np.random.Generator, update: Callable[[str, np.ndarray], dict[str, float]]
     ) -> dict[str, float]:
-        """Goes once through the decisions of a round; scalars for TensorBoard.
-
-        Args:
-            played: D decisions.
-            rng: for the order.
-            update: makes a gradient step of a network by name with these decisions, (B,) indices.
-        """
+        """Goes once through the decisions of a round, in random order; scalars for TensorBoard. ``update`` makes a
+        gradient step of a network by name with these decisions, (B,) indices."""
         steps = {}
         for name in self.policy_descents:
             rows = self.in_order(name, played, rng)

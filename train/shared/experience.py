@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +13,9 @@ from crib_env.agents.networks.ddqn import DDQNAgent
 from crib_env.agents.networks.seen import Seen
 from crib_env.batch import GameBatch, standings
 from crib_env.engine import DISCARD
-from crib_env.evaluate.runs.format import EPISODE_RETURN, NET_POINTS_IN_TRAINING, SIMULATION_SECONDS
-from crib_env.train.loop.gradients import precision
+from crib_env.evaluate.runs.format import EPISODE_RETURN, NET_POINTS_IN_TRAINING
 from crib_env.train.loop.settings import Precision
+from crib_env.train.shared.gradients import precision
 from crib_env.train.shared.replay import Columns
 
 # (what B players to act of these games (B,) see)
@@ -45,26 +44,10 @@ class Decisions(Columns):
     final_settled: np.ndarray  # (D,) float64
 
 
-@dataclass(frozen=True)
-class Episodes:
-    """The result of a round of play."""
-
-    decisions: Decisions
-    net_points: np.ndarray | None  # (N,) of the learner against its opponent; in self-play the difference is luck alone
-    simulation_seconds: float  # spent on rules, observations and native opponents, not in networks
-
-    def values(self, rewards: np.ndarray, ends: np.ndarray) -> dict[str, float]:
-        """Scalars for TensorBoard, with the rewards and ends of :func:`rewards_of`."""
-        values = {EPISODE_RETURN: float(rewards.sum() / ends.sum()), SIMULATION_SECONDS: self.simulation_seconds}
-        if self.net_points is not None:
-            values[NET_POINTS_IN_TRAINING] = float(self.net_points.mean())
-        return values
-
-
 def play_episodes(
     batch: GameBatch, policy: Policy, opponent: Agent | None, see: Sight, compute: Precision = "float32"
-) -> Episodes:
-    """Plays every game of a new batch to its end.
+) -> Decisions:
+    """Plays every game of a new batch to its end, and keeps the learner's decisions.
 
     Args:
         policy: the learner's choices, exploration included.
@@ -72,7 +55,6 @@ def play_episodes(
             learner sits in seat 0 of even games and in seat 1 of odd ones.
         see: what the learner sees.
     """
-    started, in_policy = time.perf_counter(), 0.0
     rounds: list[tuple[np.ndarray, ...]] = []
     with precision(compute):
         while len(rows := batch.acting()):
@@ -88,20 +70,15 @@ def play_episodes(
             seen = see(batch, rows)
             is_discard = batch.games["phase"][rows] == DISCARD
             chain = rows * 2 + seats
-            before = time.perf_counter()
             cards = policy(seen, is_discard, chain)
-            in_policy += time.perf_counter() - before
-            named = seen.named(cards)
-            rounds.append((chain, seen.inputs, seen.gains, named, is_discard, *standings(batch, rows, seats)))
+            kinds = chain, seen.inputs, seen.gains, seen.named(cards), is_discard
+            rounds.append((*kinds, *standings(batch, rows, seats)))
             batch.step(rows, cards)
     columns = [np.concatenate(column) for column in zip(*rounds)]
     order = np.argsort(columns[0], kind="stable")
     chain = columns[0][order]
     columns = [column[order] for column in columns] + [*standings(batch, chain // 2, chain % 2)]
-    decisions = Decisions(*columns)
-    everyone = np.arange(len(batch))
-    net_points = standings(batch, everyone, everyone % 2)[0] if opponent is not None else None
-    return Episodes(decisions, net_points, time.perf_counter() - started - in_policy)
+    return Decisions(*columns)
 
 
 def rewards_of(decisions: Decisions, settled: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -110,6 +87,12 @@ def rewards_of(decisions: Decisions, settled: bool) -> tuple[np.ndarray, np.ndar
     final = decisions.final_settled if settled else decisions.final_points
     ends = np.append(decisions.chain[1:] != decisions.chain[:-1], True)
     return np.where(ends, final, np.roll(now, -1)) - now, ends
+
+
+def returns_of(decisions: Decisions, rewards: np.ndarray, ends: np.ndarray, opponent: Agent | None) -> dict[str, float]:
+    """Scalars for TensorBoard, by :func:`rewards_of`; in self-play net points would be luck alone."""
+    values = {EPISODE_RETURN: float(rewards.sum() / ends.sum())}
+    return values if opponent is None else values | {NET_POINTS_IN_TRAINING: float(decisions.final_points[ends].mean())}
 
 
 def epsilon_greedy(cards: np.ndarray, legal: np.ndarray, epsilon: float, rng: np.random.Generator) -> np.ndarray:

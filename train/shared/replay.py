@@ -99,14 +99,8 @@ class Memory(Generic[C]):
         return {**{name: torch.from_numpy(column) for name, column in held.items()}, "added": torch.tensor(self._added)}
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Restores the tensors of :meth:`state_dict`.
-
-        Raises:
-            ValueError: the tensors do not fit this memory.
-        """
-        self._added = int(tensors["added"])
-        if self._added < 0:
-            raise ValueError(f"{self._added} rows were added")
+        """Restores the tensors of :meth:`state_dict`; ``ValueError`` if they do not fit this memory."""
+        self._added = max(0, int(tensors["added"]))
         for name, column in self._held.items():
             found, like = tensors[name].numpy(), vars(self._like)[name]
             wanted = len(self), *_pack(like).shape[1:]

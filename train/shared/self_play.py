@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -12,12 +11,11 @@ import torch
 
 from crib_env.agents.choosing import draw_all
 from crib_env.agents.networks.policy import PolicyAgent
-from crib_env.evaluate.runs.format import SIMULATION_SECONDS
 from crib_env.gpu.device import Device
 from crib_env.gpu.games import Asked, TensorGames
-from crib_env.train.loop.gradients import precision
 from crib_env.train.loop.run import Round
 from crib_env.train.loop.settings import Precision
+from crib_env.train.shared.gradients import precision
 from crib_env.train.shared.replay import Columns
 
 A = TypeVar("A", bound="Played")
@@ -79,7 +77,6 @@ class Taken(NamedTuple):
     more: tuple[torch.Tensor, ...]  # what the policy said beside its cards
     points: torch.Tensor  # (D,) float64, how the player stands at the end of the episode
     settled: torch.Tensor  # (D,) float64, the same without luck
-    simulated: dict[str, float]  # seconds of simulation, by their tag
 
 
 def play_out(games: TensorGames, compute: Precision, choose: Callable[[Asked], tuple[torch.Tensor, ...]]) -> Taken:
@@ -88,13 +85,10 @@ def play_out(games: TensorGames, compute: Precision, choose: Callable[[Asked], t
     Args:
         choose: from B decisions to their cards (B,) int64, and what else is to be kept of each.
     """
-    started, in_policy = time.perf_counter(), 0.0
     parts: list[tuple[torch.Tensor, ...]] = []
     with precision(compute, games.on.torch_device.type):
         while (asked := games.asked()) is not None:
-            before = time.perf_counter()
             card, *more = choose(asked)
-            in_policy += time.perf_counter() - before
             games.step(card)
             parts.append((*asked, torch.full_like(card, len(parts)), card, *more))
     columns = [torch.cat(column) for column in zip(*parts)]
@@ -102,8 +96,7 @@ def play_out(games: TensorGames, compute: Precision, choose: Callable[[Asked], t
     columns = [column[order] for column in columns]
     seen, (turn, card, *more) = Asked(*columns[: len(Asked._fields)]), columns[len(Asked._fields) :]
     points, settled = (found.view(-1)[seen.chain] for found in games.standings())
-    seconds = {SIMULATION_SECONDS: time.perf_counter() - started - in_policy}
-    return Taken(seen, turn, card, tuple(more), points, settled, seconds)
+    return Taken(seen, turn, card, tuple(more), points, settled)
 
 
 def self_play(
@@ -112,14 +105,8 @@ def self_play(
     rng: np.random.Generator,
     compute: Precision,
     for_the_win: bool = False,
-) -> tuple[Played, dict[str, float]]:
-    """Plays new games by a policy to their end; the seconds of simulation by their tag.
-
-    Args:
-        agent: has π, and plays both seats.
-        rng: draws the cards.
-        for_the_win: whether players stand alike until the game is won, instead of in points without luck.
-    """
+) -> Played:
+    """Plays new games to their end by π in both seats; ``for_the_win`` players stand alike until the game is won."""
 
     def choose(asked: Asked) -> tuple[torch.Tensor, ...]:
         chances = agent.shares(asked.inputs, asked.gains, asked.is_discard)
@@ -131,4 +118,4 @@ def self_play(
     if for_the_win:
         standing, final = torch.zeros_like(standing), taken.points.sign() * WIN_IN_POINTS
     kinds = seen.inputs, seen.gains, chances, taken.card, seen.others, seen.is_discard
-    return Played(seen.chain, taken.turn, *kinds, standing, final), taken.simulated
+    return Played(seen.chain, taken.turn, *kinds, standing, final)

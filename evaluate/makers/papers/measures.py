@@ -18,7 +18,7 @@ from crib_env.cards import JACK
 from crib_env.engine import DEALER, PONE, WIN
 from crib_env.evaluate.matches.match import play_match
 from crib_env.evaluate.matches.mirrored import mean_of_pairs, play_deals
-from crib_env.evaluate.runs.format import read_summary, snapshots_of
+from crib_env.evaluate.runs.format import POINTS_A_HAND, band_of, read_config, read_summary, snapshots_of
 from crib_env.evaluate.statistics import mean_interval
 from crib_env.exact.deal_classes import N_CLASSES, N_DEALS, cards_of, class_sizes
 from crib_env.exact.discard_means import STARTERS
@@ -219,9 +219,9 @@ def mean_points(effort: Effort, name: str, nobs: bool, flushes: bool) -> Measure
 
 def discard_network(effort: Effort) -> Measured:
     """Points a hand of the trained network, as its training has measured them."""
-    result = read_summary(effort.runs[0], lambda content: typed(content, dict[str, Any]))["strength"]
-    low, high = result["interval"]
-    return Measured(result["mean"], (low, high), f"{result['hands']:,} deals")
+    found = read_summary(effort.runs[0], lambda content: typed(content["scalars"], dict[str, float]))
+    low, high = (found[end] for end in band_of(POINTS_A_HAND))
+    return Measured(found[POINTS_A_HAND], (low, high), f"{read_config(effort.runs[0]).settings['final_games']:,} deals")
 
 
 # Sharan and Pawar (2022) study the play alone, and do not define the games that their players win. Their greedy player

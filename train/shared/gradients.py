@@ -2,48 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-from crib_env.evaluate.runs.format import UPDATES
-from crib_env.train.loop.settings import Precision, chosen, is_emulated
+from crib_env.train.loop.settings import Precision
 
 _LONGEST = 10.0  # norm of a gradient
 
 
-@contextmanager
-def precision(name: Precision, device: str = "cpu") -> Iterator[None]:
+def precision(name: Precision, device: str = "cpu") -> torch.autocast:
     """The context for computing in the format of a setting, on a processor or a GPU, ``"cuda"``."""
-    onednn: Any = torch.backends.mkldnn
-    before = onednn.enabled
-    onednn.enabled = before and not is_emulated(name)  # it has an LSTM in bfloat16 only for the newer instructions
-    try:
-        with torch.autocast(device, torch.bfloat16, enabled=chosen(name) == "bfloat16"):
-            yield
-    finally:
-        onednn.enabled = before
-
-
-class Stateful(Protocol):
-    """What a checkpoint saves: tensors by name, for which a learner may also give NumPy arrays."""
-
-    def state_dict(self) -> dict[str, torch.Tensor]:
-        """Its tensors."""
-
-    def load_state_dict(self, tensors: dict[str, torch.Tensor], /) -> object:
-        """Restores them."""
+    return torch.autocast(device, torch.bfloat16, enabled=name == "bfloat16")
 
 
 class Parts:
-    """Everything that a checkpoint saves, of parts under names: networks, averages, optimizers, memories."""
+    """What a checkpoint saves, of parts by name: networks, optimizers, memories, each with ``state_dict`` and
+    ``load_state_dict``. A dictionary, of parts of each network, is as many parts, ``kind.network``."""
 
-    def __init__(self, **parts: Stateful) -> None:
-        self._parts = parts
+    def __init__(self, **parts: Any) -> None:
+        self._parts: dict[str, Any] = {}
+        for name, part in parts.items():
+            of_networks = {f"{name}.{network}": one for network, one in part.items()} if type(part) is dict else {}
+            self._parts |= of_networks or {name: part}
 
     def state_dict(self) -> dict[str, torch.Tensor]:
         """The tensors of all parts, as ``part.key``."""
@@ -56,11 +40,6 @@ class Parts:
         for name, part in self._parts.items():
             start = f"{name}."
             part.load_state_dict({key.removeprefix(start): t for key, t in tensors.items() if key.startswith(start)})
-
-
-def by_network(kind: str, parts: Mapping[str, Stateful]) -> dict[str, Stateful]:
-    """Parts of which each network has one, by names of their own: ``kind.network``."""
-    return {f"{kind}.{name}": part for name, part in parts.items()}
 
 
 class SavedOptimizer:
@@ -80,18 +59,13 @@ class SavedOptimizer:
         return {f"{i}.{what}": value for i, whole in state.items() for what, value in whole.items()}
 
     def load_state_dict(self, tensors: dict[str, torch.Tensor]) -> None:
-        """Restores the state that :meth:`state_dict` returned.
-
-        Raises:
-            ValueError: a tensor belongs to no parameter or has another shape; torch does not check this.
-        """
-        parameters = [parameter for group in self.optimizer.param_groups for parameter in group["params"]]
-        state: dict[int, dict[str, torch.Tensor]] = {}
+        """Restores the state that :meth:`state_dict` returned; ``ValueError`` or ``IndexError`` if a tensor does not
+        fit its parameter, which torch does not check."""
+        parameters, state = self.optimizer.param_groups[0]["params"], dict[int, dict[str, torch.Tensor]]()
         for key, value in tensors.items():
             i, _, what = key.partition(".")
-            if not i.isdecimal() or int(i) >= len(parameters):
-                raise ValueError(f"the optimizer has no parameter {i}")
-            if value.ndim and value.shape != parameters[int(i)].shape:
+            parameter = parameters[int(i)]
+            if value.ndim and value.shape != parameter.shape:
                 raise ValueError(f"{key} of the optimizer has the shape {list(value.shape)}")
             state.setdefault(int(i), {})[what] = value
         self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": state})
@@ -110,17 +84,11 @@ class Descent(SavedOptimizer):
 
     def step(self, loss: torch.Tensor, rate: float) -> float:
         """Takes a step at a learning rate, with the gradient of the loss, a scalar, clipped to a norm of 10, which
-        before was as returned.
-
-        Raises:
-            FloatingPointError: the loss or its gradient is not finite, and the network has not changed; or the norm of
-                the weights is not finite after it.
-        """
-        if not torch.isfinite(loss):
-            raise FloatingPointError(f"the loss of {self._what} is {loss.item()}")
+        before was as returned. ``FloatingPointError`` if the loss or its gradient is not finite, and the network has
+        not changed; or if the norm of the weights is not finite after it."""
         length = self.slope(loss)
-        if not torch.isfinite(length):  # a step would make the weights NaN
-            raise FloatingPointError(f"the gradient of {self._what} is {length.item()}")
+        if not (torch.isfinite(loss) and torch.isfinite(length)):  # a step would make the weights NaN
+            raise FloatingPointError(f"the loss of {self._what} is {loss.item()}, and its gradient is {length.item()}")
         self.set_rate(rate)
         self.optimizer.step()
         size = nn.utils.get_total_norm([parameter.detach() for parameter in self._network.parameters()])
@@ -162,7 +130,7 @@ def scalars_of(loss: torch.Tensor, errors: torch.Tensor, values: torch.Tensor, n
 
 
 def mean_of_steps(steps: Mapping[str, list[dict[str, float]]]) -> dict[str, float]:
-    """The means of what gradient steps measured, by network: of all, and of each of several networks; their number."""
+    """The means of what gradient steps measured, by network: of all, and of each of several networks."""
     values: dict[str, list[float]] = {}
     for name, measured in steps.items():
         for step in measured:
@@ -170,5 +138,4 @@ def mean_of_steps(steps: Mapping[str, list[dict[str, float]]]) -> dict[str, floa
                 values.setdefault(f"learning/{key}", []).append(value)
                 if len(steps) > 1:
                     values.setdefault(f"networks/{name} {key}", []).append(value)
-    means = {tag: float(np.mean(found)) for tag, found in values.items()}
-    return {**means, UPDATES: sum(map(len, steps.values()))}
+    return {tag: float(np.mean(found)) for tag, found in values.items()}
