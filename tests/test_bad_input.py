@@ -87,7 +87,7 @@ def test_a_solution_that_is_missing_or_another_file_is_refused(file, message, re
         (["match", "", "greedy"], "there is no agent '': choose one of random, greedy"),
         (["play", "human", "--terminal"], "agent 'human' is not allowed: you are the human here"),
         (["play", "runs/nobody"], "there is no agent 'runs/nobody'"),
-        (["play", "ismcts:iterations=1000000000"], "iterations=1000000000 is not allowed, give 1 to 10000000"),
+        (["play", "ismcts:iterations=1000000000"], "iterations='1000000000' is not allowed, give 1 to 10,000,000"),
     ],
 )
 def test_other_bad_input_is_refused_before_any_work(arguments, message, refused):

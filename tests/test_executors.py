@@ -188,7 +188,7 @@ def test_without_its_package_no_command_begins_a_folder(monkeypatch, tmp_path):
     ("arguments", "error"),
     [
         (["--seeds", "2", "--executor", "ray"], "needs ray: install crib_env with its extra 'cluster'"),
-        (["--executor=ray"], "executor='ray' is not allowed without --seeds"),
+        (["--executor=ray"], "executor='ray' is only for --seeds"),
     ],
 )
 def test_a_bad_sweep_begins_no_folder(arguments, error, monkeypatch, tmp_path):

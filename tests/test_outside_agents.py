@@ -193,9 +193,9 @@ def test_a_weights_file_may_have_commas_and_equals_signs_in_its_path(tmp_path):
     for spec in (f"best:path={folder}/final,scores=no", f"best:{folder}/final,scores=no"):
         agent = make_agent(spec)
         assert str(folder) in agent.name
-        assert not agent.sees_scores
+        assert not agent.powers.remembers_discards  # which the search near the end of a game needs
     (folder / "config.json").write_text(json.dumps({"learner": "best"}))
-    assert make_agent(str(folder)).sees_scores
+    assert make_agent(str(folder)).powers.remembers_discards
 
 
 def test_a_file_cannot_choose_which_code_runs(my_file):

@@ -181,7 +181,7 @@ def test_a_player_discards_as_one_and_lays_as_another():
 def make_run(folder, training, summary, agent):
     run = folder / "trainings" / training.name
     run.mkdir(parents=True)
-    (run / "config.json").write_text(json.dumps({"learner": training.learner, "settings": {}}))
+    (run / "config.json").write_text(json.dumps({"learner": training.learner, "settings": {"final_games": 100}}))
     (run / "summary.json").write_text(json.dumps(summary))
     agent.save(run / "final.safetensors")
     return run

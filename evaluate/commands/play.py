@@ -122,5 +122,6 @@ def mcp(
         from crib_env.evaluate.language.mcp_server import Table
     except ModuleNotFoundError as error:
         raise ValueError(missing("this", error, "mcp")) from None
-    make_agent(agent)
+    if make_agent(agent).powers.plays_once:
+        raise ValueError(f"agent {agent!r} is not allowed: standard input and output are the model's")
     Table(agent, secrets.randbelow(2**32) if seed is None else seed).server().run()
