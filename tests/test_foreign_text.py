@@ -67,8 +67,7 @@ def test_names_of_recorded_players(name, tmp_path):
     assert_shown(name, "analyse", path, "--judge", "expert")
 
 
-def test_names_of_folders(name, tmp_path, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "160")  # else a long name is folded beside the other columns
+def test_names_of_folders(name, tmp_path):
     folder = f"{name.replace('/', '')}v2"
     assert_shown(folder, "runs", write_run(tmp_path / folder, summary=summary_of()))
 

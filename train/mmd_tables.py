@@ -35,8 +35,8 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 import torch
 
+import crib_env.agents.mmd_tables as player
 from crib_env import engine
-from crib_env.agents import mmd_tables as player
 from crib_env.agents.lookahead import packed
 from crib_env.agents.mmd_tables import BUCKET, LOGIT, N_LEARNED, N_PARTS, N_TABLES, SEEN, Discards, TablesAgent
 from crib_env.exact.deal_classes import N_CLASSES, representatives, with_suits_in_order

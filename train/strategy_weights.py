@@ -19,10 +19,9 @@ Differences from the thesis:
   (``baseline``), and credits a deal with its change of this margin (:func:`credits`).
 * The pegging records are this library's (``standard_pegging``), and stay fixed.
 
-``snapshots/`` keeps the weights after each tenth of the games, of two agents those of the winner.
-``--preset paper`` has the parameters from which section 4.2 starts all its experiments, which are settings:
-``--scaling 0.4``, ``--credit-decay 0.5``, ``--neighbours 0.5``, ``--cap 0.8``; rounds 1 and 2 of section 4.1 are
-``--exploration-rate variance --explore-by values --scaling 10`` and ``--opponent static``.
+``snapshots/`` keeps the weights after each tenth of the games. ``--preset paper`` has the parameters from which section
+4.2 starts its experiments: ``--scaling 0.4``, ``--credit-decay 0.5``, ``--neighbours 0.5``, ``--cap 0.8``; rounds 1 and
+2 of section 4.1 are ``--exploration-rate variance --explore-by values --scaling 10`` and ``--opponent static``.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ import numpy as np
 import torch
 import tyro
 
+import crib_env.agents.strategy_weights as player
 from crib_env import engine
-from crib_env.agents import strategy_weights as player
 from crib_env.agents.networks.weights_file import SUFFIX
 from crib_env.agents.strategy_weights import N_STRATEGIES, SHAPE, StrategyWeightsAgent
 from crib_env.evaluate.matches.mirrored import play_series, wins_series

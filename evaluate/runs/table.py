@@ -56,9 +56,12 @@ def read_runs(folders: Sequence[Path]) -> list[dict[str, str]]:
 def runs_table(folders: Sequence[Path]) -> Table:
     """Runs with half of the 95 % intervals of their results; errors are those of :func:`read_runs`."""
     rows = read_runs(folders)
+    for row in rows:
+        if "learner" in row:
+            row["run"] = f"{row.pop('learner')}\n{row['run']}"
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    table = table_of("", columns[:2], words=2, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for column in columns[2:]:
+    table = table_of("", columns[:1], box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for column in columns[1:]:
         table.add_column(column.replace(" ", "\n"), justify="right", no_wrap=True)
     for row in rows:
         table.add_row(*(row.get(column, _UNKNOWN) for column in columns))
