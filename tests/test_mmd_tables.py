@@ -117,6 +117,13 @@ def test_the_smallest_game_is_nearly_solved_in_a_second():
     assert exploitability(learner.agent, PlayGame(start=start_of_play(2))).mean < 0.04  # 0.192 untrained
 
 
+def test_a_critic_that_is_no_number_stops_the_run():
+    learner = MMDTables(SMALL)
+    learner.load_state_dict({name: tensor.clone().fill_(torch.nan) for name, tensor in learner.state_dict().items()})
+    with pytest.raises(FloatingPointError, match="the squared errors of the critic are nan"):
+        learner.play_and_learn(Round(100, 0, 0.2, 0.0, np.random.default_rng(0)))
+
+
 def test_discards_are_learned_from_crib_and_play():
     """All that is learned beside the known means of a show is far smaller than these."""
     learner = MMDTables(replace(SMALL, episode="deal", cards=4, bits=16, episodes=12_000))
