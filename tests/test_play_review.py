@@ -192,8 +192,8 @@ def test_a_decision_is_rolled_out_as_by_the_command(page, over):
     page.ask("roll", game=name, at=other, on=True)
     assert page.ask("roll", game=name, at=at, on=False) == (200, {})  # of the one before: says nothing, stops nothing
     assert page.ask("roll", game=name, at=other, on=True)[1]["goes_on"]
-    assert not page.ask("roll", game=name, at=other, on=False)[1]["goes_on"]
     running = page.games._rolling._made
+    assert not page.ask("roll", game=name, at=other, on=False)[1]["goes_on"]
     assert isinstance(running.exception(timeout=60), InterruptedError)
     for wrong in ({"game": page.begin("greedy")["game"], "at": 0}, {"game": name, "at": 1_000}):
         assert page.ask("roll", **wrong, on=True)[0] == 400

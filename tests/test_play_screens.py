@@ -254,8 +254,9 @@ def test_a_decision_is_rolled_out_beside_the_table_and_stopped(browser, server):
     check_by_axe(page)
     page.click("#step .rollout button")
     page.wait_for_selector("#step .rollout button:has-text('Stop')")
+    rolling = server.games._rolling
     with page.expect_response(lambda answer: '"on":false' in (answer.request.post_data or "")):
         page.keyboard.press("End")
     assert not page.locator(".rollout").count()
-    assert server.games._rolling._stopped.is_set()
+    assert rolling._stopped.is_set()
     tab.close()
