@@ -51,4 +51,4 @@ measure("MCCFR", asked.mccfr, tabular_policy_from_callable(game, mccfr.average_p
 solver = PlaySolver(play)
 for _ in range(asked.solver):
     solver.iterate()
-print(f"crib_env {asked.solver:>7,} iterations: {solver.nash_conv() / 2:.6f}")
+print(f"crib_env {asked.solver:>7,} iterations: {solver.best_responses().nash_conv / 2:.6f}")

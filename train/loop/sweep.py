@@ -44,7 +44,7 @@ def sweep(learner: str, settings: RunSettings, seeds: int, path: Path, executor:
                     _train(*call)
             else:
                 list(cluster.each(_train, [(*call, Path.cwd()) for call in calls]))
-    console.print(runs_table([path]))
+    console.print(runs_table([run for *_, run in calls]))
     finals = [read_summary(run, lambda content: typed(content["scalars"], dict[str, float])) for *_, run in calls]
     for tag in strength_of(learner_named(learner), settings).tags:
         values = [final[tag] for final in finals]
