@@ -265,10 +265,10 @@ def _show(g):
 
 
 @kernel
-def play_and_learn(g, episode, n, tables, temperature, epsilon, decisions, known, tally):
+def play_and_learn(g, episode, n, tables, temperature, epsilon, known, tally):
     """Plays ``n`` deals, in which each seat deals in turn, and learns from every decision. The record has a seeded
     ``episode_stream``; to ``tally`` (4,) are added decisions, and the sums of what :func:`learn` says of them."""
-    cards, values = np.empty(13, np.int64), np.empty(N_DISCARDS)
+    cards, values, decisions = np.empty(13, np.int64), np.empty(N_DISCARDS), np.zeros(N_DECISIONS, DECISION)
     learned_at, cribs = np.empty((2, N_PARTS), np.int64), np.empty(2)
     for dealt in range(n):
         engine.begin_game(g, episode, dealt & 1, 0, 0, -1)
@@ -332,9 +332,8 @@ class MMDTables:
         games["episode_stream"], games["fewer"] = now.rng.integers(2**64, dtype=np.uint64), 4 - settings.cards
         share = now.episodes_before / settings.episodes
         self.agent.temperature = settings.temperature * (settings.final_temperature / settings.temperature) ** share
-        rates, decisions = (self.agent.temperature, now.epsilon), np.zeros(N_DECISIONS, DECISION)
-        episode = engine.EPISODES.index(settings.episode)
-        play_and_learn(games[0], episode, now.episodes, self._tables, *rates, decisions, self._known, tally)
+        rates, episode = (self.agent.temperature, now.epsilon), engine.EPISODES.index(settings.episode)
+        play_and_learn(games[0], episode, now.episodes, self._tables, *rates, self._known, tally)
         if not np.isfinite(tally[1]):
             raise FloatingPointError(f"the squared errors of the critic are {tally[1]}")
         means = zip(("critic loss", "mean value", "entropy"), (tally[1:] / max(tally[0], 1)).tolist())

@@ -19,6 +19,7 @@ from crib_env.solver.public_state import CARDS, start_of_play
 from crib_env.solver.sweeps import (
     BEST_RESPONSE,
     EXPECTED,
+    Blend,
     Game,
     Step,
     Weights,
@@ -280,10 +281,10 @@ class PlayGame:
             share: how many players are of the first kind.
             average: the second policy is added to it, times the reach of its hands and ``weight``, if that is not 0.
         """
+        both = Blend(policies, np.float32(share), role, out, average, np.float32(weight))
 
         def fill(first: int, last: int, *workspaces: Workspace) -> None:
-            numbers = np.float32(share), np.float32(weight)
-            fill_blend(self.arrays, policies, numbers[0], workspaces, role, first, last, out, average, numbers[1])
+            fill_blend(self.arrays, both, workspaces, first, last)
 
         def fill_part(first: int, last: int, *workspaces: Workspace) -> None:
             for policy, workspace in zip(policies, workspaces):

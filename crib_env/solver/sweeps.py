@@ -410,10 +410,20 @@ def _of_rank(hands, k, h, rank):
     return n
 
 
+class Blend(NamedTuple):
+    """What :meth:`crib_env.solver.play_game.PlayGame.blend` is given, numbers as float32."""
+
+    policies: tuple[np.ndarray, np.ndarray]
+    share: np.float32
+    role: int
+    out: np.ndarray
+    average: np.ndarray
+    weight: np.float32
+
+
 @kernel
-def fill_blend(game, policies, share, workspaces, role, first, last, out, average, weight):
-    """Fills the slots of a role at nodes ``first`` to ``last - 1``; see
-    :meth:`crib_env.solver.play_game.PlayGame.blend`.
+def fill_blend(game, blend, workspaces, first, last):
+    """Fills the slots of a :class:`Blend` at nodes ``first`` to ``last - 1``.
 
     A choice weighs as much as players of both kinds make it, together: each kind's share, times how likely it plays to
     the node with the hand, times how likely it then makes the choice.
@@ -421,7 +431,8 @@ def fill_blend(game, policies, share, workspaces, role, first, last, out, averag
     Args:
         workspaces: two, with the reach of these nodes by the first and by the second policy.
     """
-    hands, (of_first, of_second), (one, two) = game.hands, policies, workspaces
+    (of_first, of_second), share, role, out, average, weight = blend
+    hands, (one, two) = game.hands, workspaces
     for at in range(first, last):
         node = game.tree.nodes[at]
         k, low, high = node["n_cards"][role], node["floor"][role], node["high"]
