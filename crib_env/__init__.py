@@ -65,7 +65,11 @@ for _name, _options in (
         vector_entry_point="crib_env.vector.environments:make_vector_env",
         kwargs=_options,
     )
-gymnasium.register("crib_env/CribbageDiscard-v0", entry_point="crib_env.discard_game:DiscardGame")
+gymnasium.register(
+    "crib_env/CribbageDiscard-v0",
+    entry_point="crib_env.discard_game:DiscardGame",
+    vector_entry_point="crib_env.discard_game:DiscardGames",
+)
 if hasattr(pettingzoo, "register"):  # from 1.27
     pettingzoo.register("aec", "crib_env/cribbage-v0", "crib_env:env")
 

@@ -5,14 +5,13 @@ import itertools
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.vector import AutoresetMode
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import crib_env  # noqa: F401 -- registers the ids
 from crib_env.discard_game import DiscardGame
 from crib_env.vector.environments import CribbageVectorEnv
 from tests.helpers.refusals import refused
 from tests.helpers.vector_games import (
-    GAMES,
     IDS,
     MODES,
     FirstCard,
@@ -69,9 +68,7 @@ def test_an_illegal_card_ends_its_game_as_in_the_single_environment(mode, reward
     assert compare(native, sync, steps=40, seed=3, share_of_any_card=0.2) >= 12
 
 
-@pytest.mark.parametrize(
-    ("env_id", "vectorization_mode"), [*((one, "sync") for one in IDS), *((one, "vector_entry_point") for one in GAMES)]
-)
+@pytest.mark.parametrize(("env_id", "vectorization_mode"), [*itertools.product(IDS, ("sync", "vector_entry_point"))])
 def test_what_gymnasiums_own_sampling_and_masked_sampling_do_under_the_default_autoreset(env_id, vectorization_mode):
     """Actions drawn without a mask, and logits of minus infinity where the mask is 0, at finished games too."""
     envs = gymnasium.make_vec(env_id, num_envs=4, vectorization_mode=vectorization_mode)
@@ -122,3 +119,26 @@ def test_options_of_a_reset_that_mean_nothing_here_are_refused():
     env.reset(seed=1, options={})
     with refused("'scores'"):
         env.reset(options={"scores": (1, 2)})
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32"])
+@pytest.mark.parametrize("mask", ["observation", "info"])
+def test_discard_games_are_those_of_single_environments(mask, dtype):
+    sync = SyncVectorEnv([lambda: DiscardGame(mask=mask, dtype=dtype)] * 5)
+    native = gymnasium.make_vec("crib_env/CribbageDiscard-v0", 5, "vector_entry_point", mask=mask, dtype=dtype)
+    assert native.single_observation_space == sync.single_observation_space
+    keys = ("action_mask", "starter", "illegal_action")
+    for share in (0.0, 0.2):
+        assert compare(native, sync, steps=60, seed=3, share_of_any_card=share, infos=keys) >= 90
+
+
+def test_an_illegal_card_of_discard_games_is_named():
+    native = gymnasium.make_vec("crib_env/CribbageDiscard-v0", 2, "vector_entry_point", illegal="raise")
+    _, infos = native.reset(seed=1)
+    legal, other = infos["action_mask"].argmax(axis=1), infos["action_mask"].argmin(axis=1)
+    with refused("game 1: ", "legal action"):
+        native.step([legal[0], other[1]])
+    with refused("2 integers"):
+        native.step([legal[0]])
+    with pytest.raises(TypeError, match="integers"):
+        native.step(["5H", "5C"])

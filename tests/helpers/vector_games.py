@@ -65,22 +65,22 @@ def assert_equal_observations(one, two):
         np.testing.assert_array_equal(one, two)
 
 
-def assert_equal_infos(native, sync):
+def assert_equal_infos(native, sync, infos=INFOS):
     """The same keys and dtypes, and the same values where both have one."""
-    assert {key for key in native if key in INFOS} == {key for key in sync if key in INFOS}
-    for key in native.keys() & set(INFOS):
+    assert {key for key in native if key in infos} == {key for key in sync if key in infos}
+    for key in native.keys() & set(infos):
         assert native[key].dtype == sync[key].dtype
         np.testing.assert_array_equal(native[f"_{key}"], sync[f"_{key}"])
         who = sync[f"_{key}"]
         np.testing.assert_array_equal(native[key][who], sync[key][who])
 
 
-def assert_equal_steps(native, sync):
+def assert_equal_steps(native, sync, infos=INFOS):
     assert_equal_observations(native[0], sync[0])
     for one, two in zip(native[1:4], sync[1:4]):
         assert one.dtype == two.dtype
         np.testing.assert_array_equal(one, two)
-    assert_equal_infos(native[4], sync[4])
+    assert_equal_infos(native[4], sync[4], infos)
     assert ("final_obs" in native[4]) == ("final_obs" in sync[4])
     if "final_obs" in sync[4]:
         np.testing.assert_array_equal(native[4]["_final_obs"], sync[4]["_final_obs"])
@@ -89,7 +89,7 @@ def assert_equal_steps(native, sync):
             assert (one is None) == (two is None)
             if two is not None:
                 assert_equal_observations(one, two)
-        assert_equal_infos(native[4]["final_info"], sync[4]["final_info"])
+        assert_equal_infos(native[4]["final_info"], sync[4]["final_info"], infos)
 
 
 def both(n, mode, **options):
@@ -98,18 +98,18 @@ def both(n, mode, **options):
     return CribbageVectorEnv(n, autoreset_mode=mode, **options), sync
 
 
-def compare(native, sync, *, steps, seed, options=None, share_of_any_card=0.0):
+def compare(native, sync, *, steps, seed, options=None, share_of_any_card=0.0, infos=INFOS):
     """Plays the same random cards in both, legal ones or any; returns how many episodes ended."""
     rng = np.random.default_rng(seed)
     one, two = (env.reset(seed=seed, options=copy.copy(options)) for env in (native, sync))
     assert_equal_observations(one[0], two[0])
-    assert_equal_infos(one[1], two[1])
+    assert_equal_infos(one[1], two[1], infos)
     masks, n_ended = one[1]["action_mask"], 0
     for _ in range(steps):
         is_any = rng.random(native.num_envs) < share_of_any_card
         cards = np.where(is_any, rng.integers(-5, 60, native.num_envs), some_cards(masks, rng))
         one, two = native.step(cards), sync.step(cards)
-        assert_equal_steps(one, two)
+        assert_equal_steps(one, two, infos)
         masks = one[4]["action_mask"].copy()
         n_ended += (one[2] | one[3]).sum()
     return n_ended
