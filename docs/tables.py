@@ -6,9 +6,12 @@ import json
 from functools import cache, partial
 from pathlib import Path
 
+import numpy as np
+
 from crib_env.agents.equilibrium import load_blueprint
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.evaluate.files import markdown_table
+from crib_env.evaluate.statistics import mean_interval
 from crib_env.tables.shipped import standard_deals
 from docs.rules_of_thumb import discards_found, rules_for_discards, tally
 
@@ -92,7 +95,28 @@ def rules_of(role):
     return [f"rule of {ROLES[role]}", "applies", "kept", "keeping costs", "breaking costs"], rows
 
 
+def chosen_by_another():
+    """What a player would win by taking, of the three discards measured, the best by one agent's deals in place of the
+    best as stated: in the deals of the other agent, % points, mean of both ways round."""
+
+    def played(name):
+        fields = "is_dealer", "own", "opponents"
+        return {(*row["cards"], *map(row.get, fields)): row["played"] for row in kept(name)["discards"]}
+
+    one, two = played("calibration"), played("calibration-expert")
+    rows = []
+    for low, high in ((0, 94), (95, 107), (108, 120)):
+        gains = []
+        for key in sorted(key for key in one.keys() & two.keys() if low <= min(key[-2:]) <= high):
+            ways = (one[key], two[key]), (two[key], one[key])
+            gains.append(50 * sum(judged[choice.index(max(choice))] - judged[0] for choice, judged in ways))
+        least, most = mean_interval(np.array(gains))
+        rows.append([f"{low} to {high}", f"{(least + most) / 2:+.2f} ± {(most - least) / 2:.2f}", f"{len(gains)}"])
+    return ["lower score", "gained, % points", "positions"], rows
+
+
 TABLES = {
+    "another choice": ("evaluate/exact-values", chosen_by_another),
     "rules of the dealer": ("findings", partial(rules_of, DEALER)),
     "rules of pone": ("findings", partial(rules_of, PONE)),
     "ladder": ("benchmarks/imperfect-information", ladder),
