@@ -18,8 +18,8 @@ scores 8.29 points on average (O'Connor measured 8.1 over 20,000 hands, and 4.7 
 
 ## Options
 
-``dtype``, ``mask``, ``illegal`` and ``render_mode``, as in :mod:`crib_env.aec`. The native vector environment has them
-but for the last; its only autoreset mode is ``NEXT_STEP``.
+``dtype``, ``mask``, ``illegal`` and ``render_mode``, as in :mod:`crib_env.aec`. The native vector environment takes
+all but ``render_mode``; its only autoreset mode is ``NEXT_STEP``.
 
 ## Version history
 
@@ -55,8 +55,7 @@ def _deal(games, rows):
 
 
 class DiscardGames(VectorEnv[Any, Any, Any]):
-    """N discard games at once, with Gymnasium's autoreset ``NEXT_STEP``; options are those of the module, without
-    ``render_mode``. Game i of a vector seeded with s equals the single one seeded with s + i."""
+    """N discard games at once. Game i of a vector seeded with s equals the single game seeded with s + i."""
 
     _held: Any = SetByReset()
 
@@ -83,8 +82,12 @@ class DiscardGames(VectorEnv[Any, Any, Any]):
         return self._show(nobody, nobody, np.arange(self.num_envs))
 
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Discards a card in every game; errors are those of
-        :meth:`crib_env.vector.environments.CribbageVectorEnv.step`."""
+        """Discards a card in every game; ``actions`` (N,) are card ids. A game that ended at the step before begins anew.
+
+        Raises:
+            TypeError: the actions are not integers; no game has changed.
+            ValueError: there is not one action for each game, or, with ``illegal="raise"``, one is not a legal card.
+        """
         held, begins, cards, rewards = self._held, self._over, np.asarray(actions), np.zeros(self.num_envs)
         if cards.dtype.kind not in "iu":
             raise TypeError(f"actions must be integers, not {actions!r}")
@@ -92,9 +95,9 @@ class DiscardGames(VectorEnv[Any, Any, Any]):
             raise ValueError(f"actions must be {self.num_envs} integers, one a game, not {actions!r}")
         rows, inside = np.arange(self.num_envs), np.clip(cards, 0, N_ACTIONS - 1)
         illegal = ~begins & ((inside != cards) | ~held[rows, inside])
-        for i in illegal.nonzero()[0][:1].tolist() if self._options.illegal == "raise" else ():
-            allowed = format_cards(held[i].nonzero()[0].tolist())
-            where = f"game {i}: " if self.num_envs > 1 else ""
+        if self._options.illegal == "raise" and illegal.any():
+            i = int(illegal.argmax())
+            allowed, where = format_cards(held[i].nonzero()[0].tolist()), f"game {i}: " if self.num_envs > 1 else ""
             raise ValueError(f"{where}{name_card(cards[i])} is not a legal action: give the id of one of {allowed}")
         held[rows, inside] &= begins | illegal
         ends = ~begins & ~illegal & (held.sum(axis=1) == 4)
@@ -110,7 +113,7 @@ class DiscardGames(VectorEnv[Any, Any, Any]):
         self._held[begins[:, None], self.deals["cards"][begins, :6]] = True
         self._over, mask = over, (self._held | over[:, None]).astype(self._mask_dtype)
         starter = np.where(over, self.deals["cards"][:, 12], np.int8(-1))
-        infos = {"action_mask": mask, "starter": starter, "illegal_action": illegal}
+        infos = {"action_mask": mask, "starter": starter, "illegal_action": illegal.copy()}
         hand = self._held.astype(self._dtype)
         observation = hand if self._options.mask == "info" else {"observation": hand, "action_mask": mask.copy()}
         return observation, infos | {f"_{key}": np.ones(self.num_envs, np.bool_) for key in infos}
@@ -146,8 +149,7 @@ class DiscardGame(gymnasium.Env[Any, Any]):
 
     def action_masks(self) -> np.ndarray:
         """(52,) bool, the cards that can be discarded. sb3-contrib's MaskablePPO calls a method of this name."""
-        mask: np.ndarray = self._info["action_mask"].astype(bool)
-        return mask
+        return np.array(self._info["action_mask"], np.bool_)
 
     def render(self) -> str | np.ndarray | None:
         """The hand, and the starter once it is cut, in the form of the ``render_mode`` (see :mod:`crib_env.aec`).
@@ -160,9 +162,8 @@ class DiscardGame(gymnasium.Env[Any, Any]):
 
     def _draw(self) -> Sheet:
         discards = [card for card in self._games.deals["cards"][0, :6].tolist() if card not in self._hand]
-        starter = int(self._info["starter"])
-        is_cut = starter >= 0 and not self._info["illegal_action"]
-        return draw_discard_game(self._hand, discards, starter if is_cut else HIDDEN)
+        hides = self._info["starter"] < 0 or self._info["illegal_action"]
+        return draw_discard_game(self._hand, discards, HIDDEN if hides else int(self._info["starter"]))
 
     def close(self) -> None:
         """Ends the episode, and closes the window, if there is one. ``reset`` starts anew."""
@@ -173,9 +174,10 @@ class DiscardGame(gymnasium.Env[Any, Any]):
         """Observation and infos of the game, which is that of a vector of one."""
         hands = observation if isinstance(observation, np.ndarray) else observation["observation"]
         self._hand = hands[0].nonzero()[0].tolist()
-        self._info = {key: value[0, ...] for key, value in infos.items() if not key.startswith("_")}
+        mask, starter, illegal = (infos[key][0] for key in ("action_mask", "starter", "illegal_action"))
+        self._info = {"action_mask": mask, "starter": starter, "illegal_action": np.array(illegal)}
         if self.render_mode == "human":
             self.render()
         if hands is observation:
-            return hands[0], self._info
-        return {key: value[0] for key, value in observation.items()}, self._info
+            return hands[0], dict(self._info)
+        return {key: value[0] for key, value in observation.items()}, dict(self._info)
