@@ -101,7 +101,8 @@ def chosen_by_another():
 
     def played(name):
         fields = "is_dealer", "own", "opponents"
-        return {(*row["cards"], *map(row.get, fields)): row["played"] for row in kept(name)["discards"]}
+        found = kept(name)["discards"] + kept(name.replace("calibration", "calibration-late"))["discards"]
+        return {(*row["cards"], *map(row.get, fields)): row["played"] for row in found}
 
     one, two = played("calibration"), played("calibration-expert")
     rows = []

@@ -16,6 +16,7 @@ from crib_env.evaluate.makers.calibration import (
     games_from,
     off_by,
     play_discards,
+    read_calibration,
 )
 from crib_env.evaluate.skill.luck.variates import WINS, LuckMeter
 from crib_env.exact.discard_statistics import PLACES
@@ -123,6 +124,14 @@ def test_the_command_goes_on_where_it_was_stopped(tmp_path, capsys, monkeypatch)
     assert stopped.read_bytes() == whole.read_bytes()
     with pytest.raises(ValueError, match=r"has Plan\(agent='careful'"):
         command.calibration(stopped, **asked, seed=1)
+
+
+def test_both_players_have_the_least_score_in_positions_near_the_end(tmp_path):
+    path, asked = tmp_path / "late.json", {"agent": "careful", "pairs": 1, "games": 40, "positions": 30, "deals": 2}
+    command.calibration(path, **asked, least=108)
+    scores = np.array([(one.own, one.opponents) for one in read_calibration(path).discards])
+    assert len(scores) == 30
+    assert scores.min() == 108 < 115 < scores.max()
 
 
 @pytest.mark.slow

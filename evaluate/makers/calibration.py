@@ -54,6 +54,7 @@ class Plan(NamedTuple):
     positions: int
     deals: int
     seed: int
+    least: int = 0
 
 
 class AtScores(NamedTuple):
@@ -202,11 +203,12 @@ class Positions(NamedTuple):
     scores: np.ndarray  # (P, 2) int64 own score and the opponent's
 
 
-def draw_positions(rng: np.random.Generator, n: int, lowest: int, highest: int) -> Positions:
-    """Random positions, the higher of the two scores from ``lowest`` to ``highest``, the other at most 30 below it."""
+def draw_positions(rng: np.random.Generator, n: int, lowest: int, highest: int, least: int = 0) -> Positions:
+    """Random positions, the higher of the two scores from ``lowest`` to ``highest``, the other at most 30 below it and
+    not below ``least``."""
     sixes = np.sort(np.stack([rng.choice(52, 6, replace=False) for _ in range(n)]), axis=1)
     higher = rng.integers(lowest, highest + 1, n)
-    lower = rng.integers(np.maximum(higher - _FURTHEST, 0), higher + 1)
+    lower = rng.integers(np.maximum(higher - _FURTHEST, least), higher + 1)
     scores = np.stack([higher, lower], axis=1)
     swapped = rng.random(n) < 0.5
     scores[swapped] = scores[swapped, ::-1]
@@ -254,7 +256,7 @@ def _at_scores(plan: Plan, pairs: np.ndarray, start: int, pool: ThreadPoolExecut
 def _of_discards(plan: Plan, number: int, pool: ThreadPoolExecutor) -> OfDiscards:
     band, place = divmod(number, plan.positions)
     rng = np.random.default_rng([plan.seed, 1, band, place])
-    position = draw_positions(rng, 1, *BANDS[band])
+    position = draw_positions(rng, 1, *((plan.least, WIN - 1) if plan.least else BANDS[band]), plan.least)
     stated = stated_chances(position)
     discards = stated.argsort(kind="stable")[::-1][[*_RANKS]]
     sizes = np.diff(np.linspace(0, plan.deals, 1 + -(-plan.deals // _DEALS_AT_ONCE)).astype(int)).tolist()
@@ -279,6 +281,7 @@ def calibration(
     positions: Annotated[int, Range(_FEWEST, 10_000)] = 100,
     deals: Amount = 20_000,
     seed: Seed = 0,
+    least: Annotated[int, Range(0, WIN - 1)] = 0,
     threads: Threads = 2,
 ) -> None:
     """Compares stated chances to win, at scores and after discards, with games that are played out.
@@ -295,25 +298,25 @@ def calibration(
         positions: Number of positions before a discard, in each of three bands of scores.
         deals: Number of deals in each position, for each discard.
         seed: Random seed.
+        least: If not 0, both scores of all positions are at least this, in one band.
         threads: Number of threads.
     """
     check_outputs(path)
     make_agent(agent)
-    found, n_positions = Calibration(Plan(agent, pairs, games, positions, deals, seed)), positions * len(BANDS)
+    found = Calibration(Plan(agent, pairs, games, positions, deals, seed, least))
+    whole = pairs + positions * (1 if least else len(BANDS))
     if path.exists():
         kept = read_calibration(path)
         if kept.plan != found.plan:
             raise ValueError(f"{path} has {kept.plan}, not {found.plan}: give another file")
         found = kept
     drawn, done = draw_scores(np.random.default_rng([seed, 0]), pairs), len(found.scores) + len(found.discards)
-    with advancing("played", pairs + n_positions, done) as on_progress, ThreadPoolExecutor(threads) as pool:
-        while done < pairs + n_positions:
+    with advancing("played", whole, done) as on_progress, ThreadPoolExecutor(threads) as pool:
+        while done < whole:
             if done < pairs:
-                more = _at_scores(found.plan, drawn, done, pool)
-                found = found._replace(scores=(*found.scores, *more))
+                found = found._replace(scores=(*found.scores, *_at_scores(found.plan, drawn, done, pool)))
             else:
-                one = _of_discards(found.plan, done - pairs, pool)
-                found = found._replace(discards=(*found.discards, one))
+                found = found._replace(discards=(*found.discards, _of_discards(found.plan, done - pairs, pool)))
             write_json(path, found)
             on_progress(len(found.scores) + len(found.discards) - done)
             done = len(found.scores) + len(found.discards)
