@@ -6,8 +6,8 @@ reads, and lets two processes write one kernel at a time. So:
 * The folder is named by a hash of all sources of kernels: a new version never reads what an old one wrote.
 * Each process works in a folder of its own within it, which is gone when it ends. It begins with links to the files
   that are as their checksums say.
-* At its end a process replaces the files of the kernels that it has compiled, and their checksums. Where files of two
-  processes got mixed, or a file was cut short, its checksum is wrong, and the next process compiles this kernel anew.
+* At its end a process adds the files of the kernels that it has compiled, whose names end in their checksums: those of
+  two processes do not mix. It replaces the list of all. The next process compiles anew what is damaged.
 """
 
 from __future__ import annotations
@@ -124,9 +124,9 @@ class KernelCache:
         """Takes over all kernels of a shared folder whose files are as their checksums say."""
         assert self.path is not None
         for files in _read_checksums(folder).values():
-            for file in files:
+            for file, checksum in files.items():
                 with suppress(OSError):
-                    _place(folder / file, self.path / file)
+                    _place(folder / f"{file}.{checksum}", self.path / file)
             if any(_checksum(self.path / file) != checksum for file, checksum in files.items()):
                 for file in files:
                     (self.path / file).unlink(missing_ok=True)
@@ -146,10 +146,10 @@ class KernelCache:
             compiled = {_kernel_of(file) for file, time in times.items() if self._linked.get(file) != time}
             checksums = _read_checksums(self._shared) | {kernel: {} for kernel in compiled}
             for file in (file for file in times if _kernel_of(file) in compiled):
-                _place(self.path / file, self._shared / file)
-                checksums[_kernel_of(file)][file] = _checksum(self.path / file)
+                checksums[_kernel_of(file)][file] = checksum = _checksum(self.path / file)
+                _place(self.path / file, self._shared / f"{file}.{checksum}")
             if compiled:
-                with whole_file(self._shared / _CHECKSUMS) as part, open(part, "w") as listed:
+                with whole_file(self._shared / _CHECKSUMS) as part, open(part, "w", encoding="utf-8") as listed:
                     listed.write(json.dumps(checksums))
         shutil.rmtree(self.path, ignore_errors=True)
 

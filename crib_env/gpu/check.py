@@ -215,7 +215,7 @@ def learners_steps(device: str, n: int, least: float, **options: Any) -> dict[st
 
 def write_json(path: Path, content: Any) -> None:
     """Writes a file, whole or not at all."""
-    with whole_file(path) as part, open(part, "w") as file:
+    with whole_file(path) as part, open(part, "w", encoding="utf-8") as file:
         file.write(json.dumps(content, indent=1) + "\n")
 
 
