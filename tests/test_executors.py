@@ -67,6 +67,35 @@ def assert_equal(one: Games, two: Games):
     assert one.records == two.records
 
 
+@pytest.fixture(params=EXECUTORS)
+def executor(request, monkeypatch):
+    """The name of one with two workers, which a command connects to itself."""
+    with_two_workers(request.param, monkeypatch)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    return request.param
+
+
+# Before the tests with a cluster, which stays open: Ray connects a process only once.
+@pytest.mark.slow
+def test_a_sweep_equals_the_sweep_without_it_though_a_worker_is_killed(executor, tmp_path, capfd):
+    tiny = replace(SMALL, episodes=256, seed=3)
+    killed = Settings(**vars(tiny), marker=str(tmp_path / "killed"))
+    for name, settings, where in (("alone", replace(killed, marker=str(tmp_path)), None), ("there", killed, executor)):
+        (tmp_path / name).mkdir()
+        sweep(LEARNER, settings, 2, tmp_path / name, where)
+    assert (tmp_path / "killed").exists()
+    lines = capfd.readouterr()
+    for seed in (3, 4):
+        # The lines of processes of joblib do not pass where pytest looks.
+        assert executor == "processes" or f"seed {seed}: {LEARNER[:12]}" in lines.out + lines.err
+        alone, there = (load_tensors(tmp_path / name / f"seed-{seed}" / "final")[0] for name in ("alone", "there"))
+        for key, value in alone.items():
+            assert np.array_equal(value.numpy(), there[key].numpy()), key
+        paths = (tmp_path / name / f"seed-{seed}" / "summary.json" for name in ("alone", "there"))
+        one, two = (json.loads(path.read_text())["scalars"] for path in paths)
+        assert one == two
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("names", [("greedy", "random"), ("halscrib", "ismcts:iterations=5")])
 def test_a_match_equals_the_match_without_it_though_a_worker_is_killed(cluster, names, tmp_path):
@@ -131,34 +160,6 @@ def test_a_suite_equals_the_suite_without_an_executor(tmp_path):
         return {path.name: json.loads(path.read_text()) for path in (tmp_path / name / "tasks").iterdir()}
 
     assert of("there", executor="processes") == of("alone")
-
-
-@pytest.fixture(params=EXECUTORS)
-def executor(request, monkeypatch):
-    """The name of one with two workers, which a command connects to itself."""
-    with_two_workers(request.param, monkeypatch)
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    return request.param
-
-
-@pytest.mark.slow
-def test_a_sweep_equals_the_sweep_without_it_though_a_worker_is_killed(executor, tmp_path, capfd):
-    tiny = replace(SMALL, episodes=256, seed=3)
-    killed = Settings(**vars(tiny), marker=str(tmp_path / "killed"))
-    for name, settings, where in (("alone", replace(killed, marker=str(tmp_path)), None), ("there", killed, executor)):
-        (tmp_path / name).mkdir()
-        sweep(LEARNER, settings, 2, tmp_path / name, where)
-    assert (tmp_path / "killed").exists()
-    lines = capfd.readouterr()
-    for seed in (3, 4):
-        # The lines of processes of joblib do not pass where pytest looks.
-        assert executor == "processes" or f"seed {seed}: {LEARNER[:12]}" in lines.out + lines.err
-        alone, there = (load_tensors(tmp_path / name / f"seed-{seed}" / "final")[0] for name in ("alone", "there"))
-        for key, value in alone.items():
-            assert np.array_equal(value.numpy(), there[key].numpy()), key
-        paths = (tmp_path / name / f"seed-{seed}" / "summary.json" for name in ("alone", "there"))
-        one, two = (json.loads(path.read_text())["scalars"] for path in paths)
-        assert one == two
 
 
 def test_an_unknown_executor_is_named():

@@ -43,7 +43,7 @@ def check_nothing_hidden(messages, record):
             cards = parse_cards(record.deals[frame["deal"] - 1])
             hidden = {format_card(card) for card in cards[6:12]} - {laid["card"] for laid in frame["laid"]}
             text = json.dumps({**frame, "laid": []})
-            if frame["counted"]:  # its hand, and the crib at last, lie face up
+            if frame["counted"] or "121 to" in frame["caption"]:  # its hand, and the crib at last, lie face up
                 hidden -= set(frame["sides"][1]["hand"]) | set(frame["crib"])
             if len(frame["crib"]) < 4:
                 hidden.add(format_card(cards[12]))
