@@ -8,7 +8,6 @@ import pytest
 from crib_env.agents.equilibrium import load_blueprint
 from crib_env.engine import DEALER, PONE, ROLES
 from crib_env.exact.deal_classes import cards_of
-from crib_env.kernels import kernel
 from crib_env.tables.outlook import discard_points
 from crib_env.tables.shipped import standard_deals
 from docs.rules_of_thumb import discards_found, overall, pairs_discarded
@@ -55,7 +54,6 @@ def test_pages_say_how_far_the_solution_is_from_an_equilibrium():
         assert bounds in " ".join((ROOT / page).read_text(encoding="utf-8").split()), page
 
 
-@kernel
 @pytest.mark.slow  # half a minute: the exact tables' choices of all deals
 @pytest.mark.parametrize("role", [PONE, DEALER])
 def test_what_the_exact_tables_discards_lose_to_the_solution(found, role):
