@@ -246,7 +246,7 @@ def main() -> int:
         if given.json:
             write_json(given.json, found)
 
-    kept = json.loads(given.digests.read_text()) if given.digests and given.digests.exists() else None
+    kept = json.loads(given.digests.read_bytes()) if given.digests and given.digests.exists() else None
     if given.digests and kept is None and device.threads:
         parser.error(f"there is no file {given.digests}: make it with --device cpu")
     for case, digest in digests(given.device, given.games, given.rows, given.natives) if given.games else ():

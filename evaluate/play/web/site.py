@@ -70,7 +70,7 @@ def build_site(folder: Path, pyodide: Path, linker: Sequence[str], on_progress: 
     )
     page |= {path.name: path.read_bytes() for path in (_HERE / "browser").glob("*.js")}
     page |= {f"pyodide/{name}": (pyodide / name).read_bytes() for name in (*PYODIDE, wheel.name)}
-    page["licences.txt"] = _LICENCES.format(**json.loads((pyodide / "package.json").read_text())).encode()
+    page["licences.txt"] = _LICENCES.format(**json.loads((pyodide / "package.json").read_bytes())).encode()
     page["table.zip"] = _archive(linker, on_progress)
     loads = sum(len(page[name]) for name in ("table.zip", *(f"pyodide/{one}" for one in (*PYODIDE[2:], wheel.name))))
     page["server_link.js"] = page["server_link.js"].replace(b"/* bytes */1", str(loads).encode())
